@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod audit;
+pub mod audited;
 pub mod compare;
 pub mod emulated;
 pub mod full_speed;

@@ -271,7 +271,8 @@ mod tests {
     use plimsoll_record::fixture;
 
     use super::*;
-    use crate::summary::{Verdict, figures};
+    use crate::audited::figures;
+    use crate::summary::Verdict;
 
     /// Answers each request after the same time, however many there are.
     #[derive(Debug, Clone)]

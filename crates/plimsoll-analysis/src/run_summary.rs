@@ -5,9 +5,10 @@ use serde::Serialize;
 
 use crate::answer::{AnswerInput, RunAnswer, answer};
 use crate::audit::{Audit, audit};
+use crate::audited::figures_and_timelines;
 use crate::emulated::EmulatedDrives;
 use crate::full_speed::FullSpeed;
-use crate::summary::{RunFigures, Verdict, figures_and_timelines};
+use crate::summary::{RunFigures, Verdict};
 
 /// All that is computed from one record: the shape of `--format json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,7 +18,7 @@ pub struct Summary {
     pub answer: Option<RunAnswer>,
     #[serde(flatten)]
     pub figures: RunFigures,
-    /// The worst of all findings and of the audit. The doctor's findings stand for themselves.
+    /// That of the audit, which has all findings. The doctor's stand for themselves.
     pub verdict: Verdict,
     /// Results of the audit's rules.
     pub audit: Audit,
@@ -40,7 +41,7 @@ pub fn summarise_with(
     let figures = figures_and_timelines(record);
     let audit = audit(record, &figures);
     let drives = emulated(&figures);
-    let verdict = figures.worst_finding().max(audit.verdict());
+    let verdict = audit.verdict();
     Summary {
         answer: answer(&AnswerInput {
             record,

@@ -51,6 +51,7 @@ mod outage;
 mod point;
 mod point_summary;
 mod precondition;
+pub(crate) mod printed;
 mod reset;
 mod responses;
 mod run_figures;
@@ -116,26 +117,30 @@ pub use timeline::{
 };
 pub use waits::{EventShare, FEW_SAMPLES, StateShare, WaitSummary};
 
+use std::collections::BTreeMap;
+
 use index::Index;
-use plimsoll_record::Record;
+use plimsoll_record::{PointId, Record};
 
-/// Computes every figure of `record`. Reads nothing else, so the same record gives the same figures for ever.
-pub(crate) fn figures_and_timelines(record: &Record) -> RunFigures {
-    let ticks = Ticks::of(record);
-    let index = Index::new(record, &ticks);
-    RunFigures {
-        timelines: timeline::of_run(&index),
-        ..figures_of(&index)
-    }
+/// Points whose figures contradict each other, each with the audit's rule that found it.
+pub(crate) type Contradictions = BTreeMap<PointId, &'static str>;
+
+/// Computes every figure of `record` but timelines. Reads nothing else, so the same record gives the same figures for ever.
+pub(crate) fn figures_from(
+    record: &Record,
+    ticks: &Ticks<'_>,
+    contradictions: &Contradictions,
+) -> RunFigures {
+    let index = Index {
+        contradictions: contradictions.clone(),
+        ..Index::new(record, ticks)
+    };
+    figures_of(&index)
 }
 
-/// The same without [`RunFigures::timelines`], which only charts use and no rule does.
-pub fn figures(record: &Record) -> RunFigures {
-    figures_from(record, &Ticks::of(record))
-}
-
-pub(crate) fn figures_from(record: &Record, ticks: &Ticks<'_>) -> RunFigures {
-    figures_of(&Index::new(record, ticks))
+/// [`RunFigures::timelines`].
+pub(crate) fn timelines(record: &Record, ticks: &Ticks<'_>) -> Vec<StepTimeline> {
+    timeline::of_run(&Index::new(record, ticks))
 }
 
 fn figures_of(index: &Index) -> RunFigures {

@@ -371,7 +371,7 @@ impl Assembly<'_> {
             kind,
             start: start + begins,
             end: start + ends,
-            complete: true,
+            complete: kind != PhaseKind::Measure || !load.ended_early,
         });
         for tick in ticks {
             let rows = tick.counts.iter().enumerate().map(|(txn, counts)| Second {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::detect::detect;
-use super::fault::{ImportError, Read, quoted};
+use super::fault::{Fault, ImportError, Read, quoted};
 use super::fio_log::{self, FioLog};
 use super::load::ImportedLoad;
 use super::pgbench_log::{self, Logged};
@@ -32,9 +32,24 @@ struct TransactionLog {
 
 pub(super) fn read(sources: &[SourceFile<'_>]) -> Result<ParsedFiles, ImportError> {
     let mut all = ParsedFiles::default();
+    let mut progress: Option<&SourceFile<'_>> = None;
+    for source in sources.iter().filter(|source| is_progress(source)) {
+        if progress.replace(source).is_some() {
+            return Err(refused_progress(source));
+        }
+    }
     for (i, source) in sources.iter().enumerate() {
         let tool = source.tool.or_else(|| detect(source.name, source.text));
         let tool = tool.ok_or_else(|| unknown_format(source))?;
+        if is_progress(source) {
+            all.taken.push((source.name.to_owned(), tool));
+            continue;
+        }
+        if let Some(progress) = progress.filter(|_| tool == Tool::Pgbench) {
+            all.taken.push((source.name.to_owned(), tool));
+            all.read_beside(progress, source)?;
+            continue;
+        }
         if !matches!(tool, Tool::FioLog | Tool::PgbenchLog) {
             refuse_copy(source, &sources[..i])?;
         }
@@ -42,12 +57,30 @@ pub(super) fn read(sources: &[SourceFile<'_>]) -> Result<ParsedFiles, ImportErro
         all.read(source, tool)
             .map_err(|fault| fault.of(source.name))?;
     }
+    if let Some(progress) = progress
+        && all.loads_of(Tool::Pgbench).len() != 1
+    {
+        return Err(refused_progress(progress));
+    }
     all.attach_fio()?;
     all.attach_pgbench()?;
     for load in &mut all.loads {
         load.note_what_is_missing();
     }
     Ok(all)
+}
+
+/// Whether a file has what pgbench wrote to its standard error: its report is in another one.
+fn is_progress(source: &SourceFile<'_>) -> bool {
+    source.tool.is_none_or(|tool| tool == Tool::Pgbench) && pgbench::is_progress_alone(source.text)
+}
+
+fn refused_progress(source: &SourceFile<'_>) -> ImportError {
+    ImportError::files(
+        source.name,
+        "It has only the progress of pgbench, which belongs to the report of one run",
+        "Give it with the standard output of that run, and each run by itself",
+    )
 }
 
 fn unknown_format(source: &SourceFile<'_>) -> ImportError {
@@ -126,6 +159,43 @@ impl ParsedFiles {
                 files: vec![source.name.to_owned()],
                 ..load
             }));
+        Ok(())
+    }
+
+    /// A report of pgbench, and its standard error from a file of its own.
+    fn read_beside(
+        &mut self,
+        progress: &SourceFile<'_>,
+        source: &SourceFile<'_>,
+    ) -> Result<(), ImportError> {
+        let head = pgbench::lines_before_report(source.text);
+        let own = source.text.lines();
+        let mut lines: Vec<&str> = own.clone().take(head).collect();
+        lines.extend(progress.text.lines());
+        let inserted = lines.len() - head;
+        lines.extend(own.skip(head));
+        let whole = SourceFile {
+            text: &lines.join("\n"),
+            ..*source
+        };
+        self.read(&whole, Tool::Pgbench).map_err(|fault| {
+            let at = |line: usize| Fault {
+                line,
+                ..fault.clone()
+            };
+            match fault.line {
+                line if line <= head => at(line).of(source.name),
+                line if line <= head + inserted => at(line - head).of(progress.name),
+                line => at(line - inserted).of(source.name),
+            }
+        })?;
+        for load in self
+            .loads
+            .iter_mut()
+            .filter(|load| load.tool == Tool::Pgbench)
+        {
+            load.files.push(progress.name.to_owned());
+        }
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Detects from its content which tool wrote a text; logs of fio are detected by their name as well.
 
 use super::tool::Tool;
-use super::{fio, fio_log, vdbench};
+use super::{fio, fio_log, pgbench, vdbench};
 
 /// Lines that are searched for marks.
 const SEARCHED_LINES: usize = 400;
@@ -33,7 +33,8 @@ pub fn detect(name: &str, text: &str) -> Option<Tool> {
             Tool::Sysbench
         }
         () if first.starts_with("pgbench (")
-            || (start.has_line("number of clients:") && start.has_line("tps = ")) =>
+            || (start.has_line("number of clients:") && start.has_line("tps = "))
+            || pgbench::is_progress_alone(text) =>
         {
             Tool::Pgbench
         }

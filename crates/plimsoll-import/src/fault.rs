@@ -5,15 +5,13 @@ use thiserror::Error;
 /// A file cannot be imported: what and where, why, what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ImportError {
-    #[error(
-        "cannot import {file}, line {line}\nFound {found}; expected {expected}.\n\
-         Give the complete output as the tool printed it."
-    )]
+    #[error("cannot import {file}, line {line}\nFound {found}; expected {expected}.\n{advice}.")]
     Line {
         file: String,
         line: usize,
         found: String,
         expected: String,
+        advice: &'static str,
     },
     #[error("cannot import {file}: unknown format\nIt begins with {found}.\nGive {KNOWN}.")]
     Format { file: String, found: String },
@@ -54,7 +52,13 @@ pub(super) struct Fault {
     pub line: usize,
     pub found: String,
     pub expected: String,
+    pub advice: &'static str,
 }
+
+/// The tool itself failed.
+pub(super) const RUN_AGAIN: &str = "The run failed: mend what it reports, and run the tool again";
+pub(super) const COMPLETE: &str = "Give the complete output as the tool printed it";
+const UNCHANGED: &str = "Give the output as the tool printed it; if it is, import does not know this version of the tool";
 
 pub(super) type Read<T> = Result<T, Fault>;
 
@@ -64,6 +68,7 @@ impl Fault {
             line,
             found: quoted(found),
             expected: expected.into(),
+            advice: UNCHANGED,
         }
     }
 
@@ -73,7 +78,13 @@ impl Fault {
             line: text.lines().count().max(1),
             found: "the end of the file".into(),
             expected: expected.into(),
+            advice: COMPLETE,
         }
+    }
+
+    /// With what to do instead.
+    pub fn with_advice(self, advice: &'static str) -> Self {
+        Self { advice, ..self }
     }
 
     pub fn of(self, file: &str) -> ImportError {
@@ -82,6 +93,7 @@ impl Fault {
             line: self.line,
             found: self.found,
             expected: self.expected,
+            advice: self.advice,
         }
     }
 }

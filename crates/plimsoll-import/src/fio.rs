@@ -19,10 +19,10 @@ use super::load::{ImportedLoad, JobLogs};
 use super::tool::Tool;
 use counts::FioOp;
 use group::FioJobGroup;
-use job::{FioJobEntry, Run};
+use job::{FioJobEntry, Report, Run};
 use options::{FioOptions, JobRate};
 use plimsoll_record::BlockStreamInfo;
-use plimsoll_record::import_facts::RESPONSE_FACT;
+use plimsoll_record::import_facts::{DEVICE_NAME_FACT, DEVICE_READS_FACT, RESPONSE_FACT};
 use plimsoll_record::message::{CheckDetail, ImportNote};
 
 /// Options that are facts about the system.
@@ -105,10 +105,12 @@ fn of_group(run: &Run, group: &FioJobGroup, index: u32) -> ImportedLoad {
     };
     load.block = Some(job.point());
     facts(&mut load, asked, offered);
+    device_facts(&mut load, run.whole());
     if first.fio.unified {
         load.note(ImportNote::DirectionsMerged);
     }
     load.failure = failure(&jobs);
+    load.ended_early = run.is_interrupted || jobs.iter().any(|job| job.ends_early());
     load
 }
 
@@ -201,6 +203,19 @@ fn facts(load: &mut ImportedLoad, asked: &FioOptions, offered: JobRate) {
         }
     }
     load.note(ImportNote::FillUnknown);
+}
+
+/// What the kernel counted below all jobs of the run, of those that read.
+fn device_facts(load: &mut ImportedLoad, report: &Report) {
+    if !load.txns.iter().any(|txn| txn == FioOp::Read.name()) {
+        return;
+    }
+    if let Some(ratio) = report.device_reads() {
+        load.fact(DEVICE_READS_FACT, format!("{ratio:.6}"));
+    }
+    if let [disk] = report.disks.as_slice() {
+        load.fact(DEVICE_NAME_FACT, disk.name.clone());
+    }
 }
 
 /// What went wrong.

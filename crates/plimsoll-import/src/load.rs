@@ -41,6 +41,8 @@ pub struct ImportedLoad {
     pub logs: JobLogs,
     /// The failure that the tool reports: no figure of the load may be used.
     pub failure: Option<CheckDetail>,
+    /// Whether it ended before the time that it was asked to last.
+    pub ended_early: bool,
     /// Facts about the system by their keys: `import.response_from`, `setting.fsync`.
     pub facts: Vec<(String, String)>,
     /// Missing information, and how figures were found that the output does not print.
@@ -106,6 +108,11 @@ impl LoadTick {
             service: Vec::new(),
         }
     }
+}
+
+/// Whether a run that lasted so long did not last as long as asked for: threads take a moment to start and to stop.
+pub(super) fn ends_early(lasted_s: f64, asked_s: f64) -> bool {
+    lasted_s > 0.0 && asked_s - lasted_s > (asked_s * 0.05).max(1.0)
 }
 
 /// Counts of requests that all succeeded.
@@ -233,6 +240,7 @@ impl ImportedLoad {
             figures: PrintedFigures::default(),
             logs: JobLogs::default(),
             failure: None,
+            ended_early: false,
             facts: Vec::new(),
             notes: Vec::new(),
         }

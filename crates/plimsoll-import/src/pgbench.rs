@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use super::fault::Read;
+use super::fault::{RUN_AGAIN, Read};
 use super::lines::{NumberedLine, first_word, number};
-use super::load::{ImportedLoad, PrintedFigures, Span};
+use super::load::{ImportedLoad, PrintedFigures, Span, ends_early};
 use super::runs::{self, ToolRun, once, second};
 use super::ticks::{self, PrintedInterval};
 use super::tool::Tool;
@@ -30,6 +30,8 @@ const KEYS: [&str; 7] = [
 #[derive(Debug, Default)]
 struct Output {
     version: String,
+    /// pgbench prints the server's version where it is another one than its own.
+    server: String,
     clients: Option<u32>,
     processed: Option<u64>,
     failed: Option<u64>,
@@ -80,6 +82,18 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     runs::read::<Output>(text)
 }
 
+/// Lines before the report: the versions, and messages.
+pub(super) fn lines_before_report(text: &str) -> usize {
+    let is_report = |line: &str| KEYS.iter().any(|key| line.trim().starts_with(key));
+    text.lines().take_while(|line| !is_report(line)).count()
+}
+
+/// Whether a text has what pgbench writes to its standard error, and no report.
+pub(super) fn is_progress_alone(text: &str) -> bool {
+    let begins = |mark: &str| text.lines().any(|line| line.trim().starts_with(mark));
+    begins("progress: ") && !KEYS.iter().any(|key| begins(key))
+}
+
 impl ToolRun for Output {
     const TOOL: Tool = Tool::Pgbench;
 
@@ -97,14 +111,19 @@ impl ToolRun for Output {
             return Ok(());
         }
         if text.starts_with("pgbench: error:") || text.starts_with("pgbench: fatal:") {
-            return Err(line.unexpected("output of a complete run"));
+            return Err(line
+                .unexpected("output of a complete run")
+                .with_advice(RUN_AGAIN));
         }
         if let Some(progress) = text.strip_prefix("progress: ") {
             return self.progress(line, progress);
         }
         if let Some(version) = text.strip_prefix("pgbench (") {
-            let version = version.split([' ', ',', ')']).next();
-            self.version = version.unwrap_or_default().to_owned();
+            let (client, server) = version
+                .split_once(", server ")
+                .unwrap_or((version, version));
+            self.version = first_version(client).to_owned();
+            self.server = first_version(server).to_owned();
             return Ok(());
         }
         let is_report = KEYS.iter().any(|key| text.starts_with(key));
@@ -125,6 +144,11 @@ impl ToolRun for Output {
         let tps = self.tps.ok_or("`tps = `")?.value;
         Ok(self.load(clients, processed, tps))
     }
+}
+
+/// `17.5` of `17.5 (Debian 17.5-1.pgdg12+1))`.
+fn first_version(text: &str) -> &str {
+    text.split([' ', ',', ')']).next().unwrap_or_default()
 }
 
 /// Of a client, with or without the mark of an error (up to PostgreSQL 12), or of the run below its results.
@@ -406,6 +430,12 @@ impl Output {
         load.workload = self.parameters.get("script").cloned().unwrap_or_default();
         load.parameters = self.parameters;
         load.version = self.version;
+        if !self.server.is_empty() {
+            load.fact("version", format!("PostgreSQL {}", self.server));
+        }
+        load.ended_early = self
+            .duration_s
+            .is_some_and(|asked_s| ends_early(lasted_s, asked_s));
         load.figures = self.figures;
         let figures = &mut load.figures.0;
         figures.retain(|figure| number(&figure.printed).is_some());

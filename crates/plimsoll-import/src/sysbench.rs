@@ -1,11 +1,11 @@
-//! Output of sysbench 1.0 and 1.1, with or without `--report-interval` and `--histogram`, of one run or of several.
+//! Output of sysbench 0.4 to 1.1, with or without `--report-interval` and `--histogram`, of one run or of several.
 //!
 //! With `--rate`, sysbench adds the time that an event waited in its queue to its latency, so that latencies count from
 //! when it was due; what still waits at the end is in no figure.
 
 mod options;
 
-use super::fault::Read;
+use super::fault::{RUN_AGAIN, Read};
 use super::lines::{NumberedLine, first_word};
 use super::load::{ImportedLoad, LoadWindow, PrintedFigures, Span};
 use super::runs::{self, ToolRun, once};
@@ -52,7 +52,11 @@ struct Queries {
 }
 
 /// Headings of figures.
-const SECTIONS: [&str; 8] = [
+const SECTIONS: [&str; 12] = [
+    "OLTP test statistics",
+    "Test execution summary",
+    "per-request statistics",
+    "response time",
     "SQL statistics",
     "queries performed",
     "General statistics",
@@ -61,6 +65,16 @@ const SECTIONS: [&str; 8] = [
     "CPU speed",
     "Latency",
     "Threads fairness",
+];
+/// Figures beside a heading, not below it.
+const SIDE_BY_SIDE: [&str; 7] = [
+    "transactions",
+    "queries",
+    "ignored errors",
+    "deadlocks",
+    "read/write requests",
+    "other operations",
+    "reconnects",
 ];
 /// Messages that sysbench prints between its figures.
 const MESSAGES: [&str; 9] = [
@@ -96,7 +110,9 @@ impl ToolRun for SysbenchOutput {
     fn line(&mut self, line: NumberedLine<'_>) -> Read<()> {
         let text = line.text;
         if text.starts_with("FATAL:") {
-            return Err(line.unexpected("output of a complete run"));
+            return Err(line
+                .unexpected("output of a complete run")
+                .with_advice(RUN_AGAIN));
         }
         if text.is_empty() || MESSAGES.iter().any(|message| text.starts_with(message)) {
             return Ok(());
@@ -131,7 +147,7 @@ impl SysbenchOutput {
     fn option(&mut self, line: NumberedLine<'_>) -> Read<()> {
         let text = line.text;
         if let Some(rest) = text.strip_prefix("sysbench ") {
-            self.version = first_word(rest).to_owned();
+            self.version = first_word(rest).trim_end_matches(':').to_owned();
             return Ok(());
         }
         if text == "Threads started!" {
@@ -140,7 +156,8 @@ impl SysbenchOutput {
         }
         if text.starts_with("Report checkpoint(s) at") {
             let expected = "a run without --report-checkpoints, each of whose reports counts from the one before";
-            return Err(line.unexpected(expected));
+            let advice = "Run sysbench without --report-checkpoints";
+            return Err(line.unexpected(expected).with_advice(advice));
         }
         match text.split_once(':') {
             Some(("Number of threads", n)) => {
@@ -177,9 +194,13 @@ impl SysbenchOutput {
             let expected = format!("a time after {start_s} s, where the interval before ended");
             return Err(line.fault(time, expected));
         }
-        let words: Vec<&str> = rest.split_whitespace().collect();
+        // sysbench 0.5: `threads: 64, tps: 6134.77, …, response time: 18.24ms (95%), errors: 0.00`
+        let words: Vec<&str> = rest
+            .split_whitespace()
+            .map(|word| word.trim_end_matches(','))
+            .collect();
         let over = Span::of_seconds(start_s, end_s);
-        let retries_per_second = match after(&words, "err/s:") {
+        let retries_per_second = match after(&words, "err/s:").or(after(&words, "errors:")) {
             Some(errors) => line.number(errors, "a rate of errors")?,
             None => 0.0,
         };
@@ -196,6 +217,13 @@ impl SysbenchOutput {
                 retries_per_second,
                 ..PrintedInterval::default()
             }));
+        if let Some(at) = words.iter().position(|word| *word == "time:")
+            && let (Some(value), Some(percentile)) = (words.get(at + 1), words.get(at + 2))
+        {
+            let name = format!("latency {}", percentile.trim_matches(['(', ')']));
+            let value = value.trim_end_matches("ms");
+            self.figures.add_over(over, &name, value, "ms");
+        }
         let mut labels = words.iter();
         if let Some(label) = labels.find(|word| word.starts_with("(ms,") && word.ends_with("):"))
             && let Some(value) = after(&words, label)
@@ -246,7 +274,10 @@ impl SysbenchOutput {
             Some((key, value)) => self.pair(line, key.trim(), value.trim()),
             // Scripts may print what they like before and after the results.
             None if !self.in_results || self.has_ended => Ok(()),
-            None => Err(line.unexpected("a line of sysbench's results")),
+            None => {
+                let version = &self.version;
+                Err(line.unexpected(format!("a line of sysbench {version}'s results")))
+            }
         }
     }
 
@@ -281,7 +312,8 @@ impl SysbenchOutput {
                 let n = line.count(first, "the number of transactions")?;
                 once(&mut self.queries.transactions, n, line)?;
             }
-            (_, "ignored errors") => {
+            // Up to 0.4 each is a transaction that began anew.
+            (_, "ignored errors" | "deadlocks") => {
                 self.errors = line.count(first, "the number of ignored errors")?;
             }
             ("queries performed", "read") => self.queries.read = line.count(first, QUERIES)?,
@@ -321,18 +353,31 @@ impl SysbenchOutput {
     fn figure(&mut self, key: &str, value: &str) {
         let name = match self.section.as_str() {
             // They are beside that heading, not below it.
-            _ if ["transactions", "queries", "ignored errors", "reconnects"].contains(&key) => {
-                key.to_owned()
-            }
-            "" | "SQL statistics" | "General statistics" | "File operations" | "Throughput"
+            _ if SIDE_BY_SIDE.contains(&key) => key.to_owned(),
+            ""
+            | "OLTP test statistics"
+            | "Test execution summary"
+            | "SQL statistics"
+            | "General statistics"
+            | "File operations"
+            | "Throughput"
             | "CPU speed" => key.to_owned(),
+            // 0.4 and 0.5 have another name for it.
+            "per-request statistics" | "response time" => {
+                let key = key.trim_start_matches("approx.").trim_start();
+                match key.strip_suffix(" percentile") {
+                    Some(percent) => format!("latency {percent}th percentile"),
+                    None => format!("latency {key}"),
+                }
+            }
             section => format!("{} {key}", section.to_lowercase()),
         };
         let first = value.split(char::is_whitespace).next().unwrap_or_default();
-        let digits = first.trim_end_matches('s');
-        let unit = match digits.len() < first.len() {
-            true => "s",
-            false => self.unit.as_str(),
+        let digits = first.trim_end_matches(char::is_alphabetic);
+        let unit = match &first[digits.len()..] {
+            "" if key == "total time taken by event execution" => "s",
+            "" => self.unit.as_str(),
+            unit => unit,
         };
         if let Some((avg, stddev)) = first.split_once('/')
             && let Some(base) = name.strip_suffix(" (avg/stddev)")

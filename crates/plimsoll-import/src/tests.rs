@@ -1,7 +1,8 @@
 //! Outputs of other tools: `recorded/` was made by running them (fio 3.33 and 3.42, sysbench 1.0.20 and 1.1.0, pgbench
 //! 15, sysstat 12.6, procps 4.0, vdbench 5.04.05 and 5.04.07, go-tpc at 682637f), `documented/` written after what is
 //! documented (HammerDB, diskspd, older versions of go-tpc and vdbench), or a few lines of a published output
-//! (`hammerdb_errors.txt`: github.com/siddhsql/hammerdb, `go_tpc_ch.txt`: TiDB's manual, "Run CH-benCHmark").
+//! (`hammerdb_errors.txt`: github.com/siddhsql/hammerdb, `go_tpc_ch.txt`: TiDB's manual, "Run CH-benCHmark");
+//! `published/` has the forms of outputs that people posted, with other names and figures where these were theirs.
 
 mod broken;
 mod disk;
@@ -12,6 +13,7 @@ mod joined;
 mod loads;
 mod oltp;
 mod pgbench;
+mod published;
 mod sysbench;
 
 use super::{ImportOptions, Imported, SourceFile, Tool, detect, import};
@@ -63,6 +65,10 @@ outputs! {
     "recorded/vdbench_50407_metadata_summary.html" "recorded/vdbench_50407_totals.html"
     "recorded/go_tpc_two_runs.txt" "recorded/go_tpc_json.txt" "recorded/go_tpc_table.txt" "recorded/go_tpc_wait.txt"
     "documented/hammerdb_errors.txt" "documented/go_tpc_ch.txt"
+    "published/hammerdb_without_tabs.log" "published/pgbench_client_gone.txt" "published/pgbench_failed.txt"
+    "published/fio_plain.json" "published/pgbench_p10.txt" "published/pgbench_server_13.txt"
+    "published/pgbench_server_17.txt" "published/fio_long_name.json" "published/sysbench_0_4.txt"
+    "published/sysbench_0_5.txt"
     "documented/hammerdb_profiles.txt" "documented/hammerdb_log.txt" "documented/diskspd_paced.xml"
 }
 

@@ -35,6 +35,11 @@ pub const LOGS_FACT: &str = "import.logs";
 /// `import.distribution`: whether the histograms hold `all` transactions, a random `sample`, or a `part` of them.
 pub const DISTRIBUTION_FACT: &str = "import.distribution";
 
+/// `import.device_reads`: reads of the device for each read of the tool, where its output counts both.
+pub const DEVICE_READS_FACT: &str = "import.device_reads";
+/// `import.device`: the only device below the files of a block load, as the tool names it.
+pub const DEVICE_NAME_FACT: &str = "import.device";
+
 /// Ends the key of a fact about one of several loads of a system, before the load's point.
 const OF_POINT: &str = ".point.";
 

@@ -321,6 +321,8 @@ fn load_text(m: &Messages, load: &AuditedLoad) -> String {
     let users = [("users", load.users.to_string())];
     let mut text = match load.offered_per_second {
         Some(rate) => m.text_with("audit-load-rate", &[("rate", three(rate))]),
+        // An output of another tool does not report it.
+        None if load.users == 0 => m.text("load-unknown"),
         None if load.job.is_some() => m.text_with("audit-load-in-flight", &users),
         None if load.users == 1 => m.text("audit-load-one"),
         None => m.text_with("audit-load-users", &users),

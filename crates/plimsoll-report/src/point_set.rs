@@ -73,11 +73,12 @@ fn distinct<'a>(
 /// One text for each kind of load.
 fn loads(m: &Messages, points: &[SetPoint]) -> Vec<String> {
     let users = counts(points, |load| match load {
-        PointLoad::Users(users) => Some(users),
+        // 0: an output of another tool does not report it.
+        PointLoad::Users(users) => Some(users).filter(|n| *n > 0),
         _ => None,
     });
     let in_flight = counts(points, |load| match load {
-        PointLoad::InFlight(requests) => Some(requests),
+        PointLoad::InFlight(requests) => Some(requests).filter(|n| *n > 0),
         _ => None,
     });
     let mut texts = Vec::new();

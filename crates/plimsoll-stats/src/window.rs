@@ -34,8 +34,10 @@ const STEEPEST: f64 = 40.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TooShort {
-    /// Less than [`SHORTEST_S`] was measured, or in too few parts.
+    /// Less than [`SHORTEST_S`] was measured.
     Window,
+    /// Enough was measured, in too few parts.
+    Parts,
     /// One movement over the whole window: it is too short to show how the mean scatters.
     Correlated,
     /// Nothing was completed, or too few values lie beyond a percentile.
@@ -71,8 +73,11 @@ pub fn mean_interval(parts: &[(f64, f64)], seconds: f64) -> Result<Interval, Too
 pub fn sum_error(values: &[f64], seconds: f64, scale: f64) -> Result<SumError, TooShort> {
     let terms = ((seconds / SECONDS_PER_TERM).round() as usize).clamp(FEWEST_TERMS, MOST_TERMS);
     // The clock may cut a window by a fraction of a second.
-    if seconds + 0.5 < SHORTEST_S || values.len() < CELLS_PER_TERM * terms {
+    if seconds + 0.5 < SHORTEST_S {
         return Err(TooShort::Window);
+    }
+    if values.len() < CELLS_PER_TERM * terms {
+        return Err(TooShort::Parts);
     }
     let power: Vec<f64> = (1..=TERMS_SEEN * terms)
         .map(|term| cosine(values, term).powi(2))
@@ -132,7 +137,7 @@ mod tests {
         );
         assert_eq!(
             rate_interval(&[(1000.0, 30.0); 15]),
-            Err(TooShort::Window),
+            Err(TooShort::Parts),
             "too few parts"
         );
         let rises: Vec<f64> = (0..400).map(f64::from).collect();

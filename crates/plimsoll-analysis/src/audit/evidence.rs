@@ -13,6 +13,8 @@ use crate::summary::FindingKind;
 pub enum Evidence {
     /// A finding of the summary that is the same thing.
     Found { finding: FindingKind },
+    /// FINDING.
+    NoFinding,
     /// Another input of this rule, which is missing.
     MissingInput { missing: Missing },
     /// A diagnosis of the doctor about a medium, or the machine.
@@ -64,7 +66,7 @@ pub enum Evidence {
     Interval {
         percent: f64,
         limit_percent: f64,
-        measured_s: f64,
+        measured_s: Option<f64>,
     },
     /// SHORT: one window below what an interval needs, and too few repeats.
     NoInterval {
@@ -79,6 +81,18 @@ pub enum Evidence {
     Written { written_mb: f64, cache_mb: f64 },
     /// CACHED: data against the memory that the system can use.
     DataAndMemory { data_mb: f64, memory_mb: f64 },
+    /// CACHED: requests went through the page cache, and how much of the data it holds is not known.
+    PageCache,
+    /// THIN, as a suspicion: share of the reads that the device saw.
+    ReachedDevice { percent: f64 },
+    /// THIN, as a suspicion: reads faster than any drive's.
+    FastReads { mean_us: f64, fastest_us: f64 },
+    /// THIN, as a suspicion: more was read than a SATA link carries.
+    FastLink {
+        device: String,
+        mb_per_second: f64,
+        limit_mb: f64,
+    },
     /// CACHED: reads that reached the device.
     DeviceReads { per_transaction: f64, fewest: f64 },
     /// CLIENT: CPU of the generator's busiest core, or of what it can use.
@@ -285,10 +299,18 @@ pub enum Missing {
     TooFew,
     /// The window is below five seconds, or has no seconds.
     TooShort,
+    /// The window has less than five parts with figures of their own.
+    FewIntervals,
+    /// The length of the window is not known.
+    NoWindow,
     /// One transaction across an edge of the window can change its figures by more than the limit.
     TooShortForLongest,
     /// Rate, mean latency and number in flight are not all known.
     NoInFlight,
+    /// The mean latency was computed from rate and clients.
+    ComputedMean,
+    /// The mean latency is printed with too few digits.
+    TooFewDigits,
     /// No counts of outcomes.
     NoCounts,
     /// No figures over time.
@@ -357,6 +379,8 @@ pub enum Missing {
     NoRepeats,
     /// One of the three figures is computed from the other two, as of restores.
     ByConstruction,
+    /// Whether requests went past the page cache is not known.
+    NoCacheMode,
     /// Requests went past the page cache.
     PastTheCache,
     /// No acknowledged transaction could be checked after the power cut.
@@ -378,11 +402,17 @@ pub enum Missing {
 #[serde(rename_all = "snake_case")]
 pub enum Next {
     AskForWindow,
+    FindIdleUsers,
+    RelieveClient,
     DistrustCounts,
     MeasureLonger,
+    ReportOften,
+    FindDifference,
     MeasureLongerOrRepeat,
     WarmUpLonger,
     GrowData,
+    BypassCache,
+    VerifyFile,
     StrengthenClient,
     OfferLess,
     FindDropCause,
@@ -405,11 +435,13 @@ pub enum Next {
     AskForBytes,
     StateRatio,
     KeepDatabaseAndAsk,
+    MeasureWithoutErrors,
     SlowerDriveOrLess,
     RepeatMore,
     CheckSource,
     AskForTimes,
     RestoreFile,
+    MendFinding,
 }
 
 /// Why an open loop dropped what was offered.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{AuditSubject, Evidence, Missing};
 use crate::summary::DiagnosisSummary;
 use crate::summary::{Conservation, Finding, Responses};
-use plimsoll_record::Integrity;
+use plimsoll_record::{Integrity, PointId};
 
 /// A figure, or why there is none.
 pub type Known<T> = Result<T, Missing>;
@@ -22,10 +22,17 @@ pub struct AuditInput {
     pub moves: Vec<Move>,
     pub sentences: Vec<Sentence>,
     pub durations: Vec<StatedDuration>,
-    /// About the run as a whole.
-    pub findings: Vec<Finding>,
+    /// Of the run as a whole, and of what is no load.
+    pub others: Vec<SubjectFindings>,
     /// `None`: the figures are in no run file.
     pub file: Option<Integrity>,
+}
+
+/// Findings of the summary about one thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubjectFindings {
+    pub about: AuditSubject,
+    pub findings: Vec<Finding>,
 }
 
 /// Where the load generator ran.
@@ -116,7 +123,12 @@ pub enum Counted {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Precision {
     /// Half the 95 % interval, of one window or of repeats, and the measured time.
-    Half { percent: f64, measured_s: f64 },
+    Half {
+        percent: f64,
+        /// `None`: a published table does not state it.
+        measured_s: Option<f64>,
+        of_repeats: bool,
+    },
     /// Too short for an interval of one window, and too few repeats for one of theirs.
     TooShort { measured_s: f64, repeats: u32 },
 }
@@ -134,6 +146,8 @@ pub struct WindowTrend {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadFacts {
     pub about: AuditSubject,
+    /// Of the record; none of a published table.
+    pub points: Vec<PointId>,
     pub findings: Vec<Finding>,
     /// Whether a rate was offered.
     pub open: bool,
@@ -155,6 +169,10 @@ pub struct LoadFacts {
     pub written: Known<(f64, f64)>,
     /// MB of data, and of memory that the system can use.
     pub sizes: Known<(f64, f64)>,
+    /// Whether requests of block I/O went through the page cache.
+    pub buffered: Known<bool>,
+    /// Signs that reads met blocks that were never written: evidence of THIN. Mostly there are none.
+    pub suspicions: Vec<Evidence>,
     /// Reads of the device for each transaction.
     pub reads: Known<f64>,
     /// CPU of the generator, in percent of a core.
@@ -176,6 +194,8 @@ pub struct LoadFacts {
     pub cut: Option<u64>,
     /// Figures that depend on each other.
     pub row: Known<RelatedFigures>,
+    /// Latencies as another tool printed them; empty: none are known.
+    pub printed: Vec<RelatedFigures>,
 }
 
 impl LoadFacts {
@@ -183,6 +203,7 @@ impl LoadFacts {
     pub fn unknown(about: AuditSubject) -> Self {
         Self {
             about,
+            points: Vec::new(),
             findings: Vec::new(),
             open: false,
             probe: false,
@@ -197,6 +218,8 @@ impl LoadFacts {
             checkpoints: Err(Missing::NoCheckpoints),
             written: Err(Missing::NoDriveCache),
             sizes: Err(Missing::NoSizes),
+            buffered: Err(Missing::NotForThisLoad),
+            suspicions: Vec::new(),
             reads: Err(Missing::NoDeviceCounters),
             generator: Err(Missing::NoGenerator),
             lag: Err(Missing::NoLag),
@@ -208,6 +231,7 @@ impl LoadFacts {
             emulated: Err(Missing::NoEmulation),
             cut: None,
             row: Err(Missing::OneFigure),
+            printed: Vec::new(),
         }
     }
 }

@@ -20,7 +20,7 @@ pub use rule::Rule;
 pub(crate) use rules::unequal;
 pub use verdict::{AuditSubject, AuditedLoad, RuleOutcome, RuleVerdict};
 
-use crate::summary::{RunFigures, Verdict};
+use crate::summary::{Contradictions, RunFigures, Verdict};
 use plimsoll_record::{Record, Severity};
 
 /// The verdicts of all rules on one run, one claim, or one run against another.
@@ -101,6 +101,18 @@ pub fn audit(record: &Record, summary: &RunFigures) -> Audit {
         &record.plan,
         &gather::of_run(record, summary),
     )
+}
+
+/// Points of a run whose figures contradict each other, each with the rule that finds it.
+pub(crate) fn contradictions(record: &Record, summary: &RunFigures) -> Contradictions {
+    let plan = record.plan.resolved();
+    let thresholds = plan.map_or_else(Thresholds::default, |plan| plan.audit);
+    let loads = gather::loads(record, summary);
+    let found = loads.iter().filter_map(|load| {
+        let rule = rules::contradiction(load, &thresholds)?;
+        Some(load.points.iter().map(move |point| (*point, rule.code())))
+    });
+    found.flatten().collect()
 }
 
 /// One run against another, each where it has its highest rate; thresholds are those of the first. `unlike` is in what their

@@ -12,7 +12,7 @@ macro_rules! rules {
 
         impl Rule {
             /// In the order of reports.
-            pub const ALL: [Self; 27] = [$(Self::$variant),*];
+            pub const ALL: [Self; 28] = [$(Self::$variant),*];
 
             /// Stable: people quote it, files keep it.
             pub fn code(self) -> &'static str {
@@ -55,6 +55,7 @@ rules! {
     Plausible, "PLAUSIBLE", Error, "Figures of a load can all be true at once.";
     Duration, "DURATION", Error, "A time is the sum of its parts.";
     Intact, "INTACT", Error, "The run file is as it was when its run ended.";
+    Finding, "FINDING", Error, "Nothing else was found that no other rule evaluates.";
 }
 
 impl Rule {

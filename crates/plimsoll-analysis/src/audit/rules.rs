@@ -1,6 +1,7 @@
 //! The rules: functions of their input and of the thresholds, nothing else.
 
 mod file;
+mod finding;
 mod load;
 mod pair;
 mod plausible;
@@ -10,11 +11,13 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::input::AuditInput;
+use super::input::{AuditInput, LoadFacts};
 use super::{AuditSubject, Missing, Rule, RuleOutcome, RuleVerdict, Thresholds};
 
+use plimsoll_record::Severity;
+
 pub(crate) use pair::unequal;
-pub(super) use pair::{DRIVE, VICTIMS};
+pub(super) use pair::{BACKUPS, DRIVE, VICTIMS};
 pub(super) use system::DURABILITY;
 
 /// Every rule about everything that it can be about. A rule without a subject is not evaluated, and has the reason.
@@ -51,7 +54,19 @@ pub fn evaluate(input: &AuditInput, thresholds: &Thresholds) -> Vec<RuleVerdict>
             .map(|duration| table::added_up(duration, thresholds)),
     );
     verdicts.extend(input.file.as_ref().map(file::evaluate));
+    let findings = finding::evaluate(input, &verdicts);
+    verdicts.extend(findings);
     complete(verdicts, missing_subject)
+}
+
+/// The rule by which the figures of a load cannot all be true. What the summary has found itself is a finding already.
+pub fn contradiction(load: &LoadFacts, thresholds: &Thresholds) -> Option<Rule> {
+    let verdicts = load::evaluate(load, thresholds);
+    let mut found = verdicts.iter().filter(|verdict| {
+        matches!(verdict.rule, Rule::Little | Rule::Plausible)
+            && verdict.outcome.severity() == Some(Severity::Error)
+    });
+    found.next().map(|verdict| verdict.rule)
 }
 
 /// What can be evaluated without knowing the plan of a run.
@@ -86,7 +101,7 @@ fn missing_subject(rule: Rule) -> Missing {
         Rule::Rate => Missing::NoBackup,
         Rule::Wording => Missing::NoSentence,
         Rule::Duration => Missing::NoDuration,
-        Rule::Intact => Missing::NoRunFile,
+        Rule::Intact | Rule::Finding => Missing::NoRunFile,
         _ => Missing::NothingMeasured,
     }
 }

@@ -72,6 +72,8 @@ pub enum NotComparable {
     Nothing,
     /// Less than five minutes on a side, and less than three repeats.
     ShortWindow,
+    /// Five minutes in too few intervals on a side, and less than three repeats.
+    FewIntervals,
     /// One movement over a whole window, and less than three repeats.
     Correlated,
 }
@@ -92,6 +94,7 @@ impl From<TooShort> for NotComparable {
     fn from(why: TooShort) -> Self {
         match why {
             TooShort::Window => Self::ShortWindow,
+            TooShort::Parts => Self::FewIntervals,
             TooShort::Correlated => Self::Correlated,
             TooShort::Nothing => Self::Nothing,
         }

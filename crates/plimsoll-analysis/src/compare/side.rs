@@ -7,10 +7,11 @@ use serde::Serialize;
 use super::difference::{Configuration, Difference};
 use super::identity::RunIdentity;
 use super::workload::WorkloadParameters;
+use crate::audited::figures_from;
 use crate::latency::Slice;
 use crate::summary::{
     BlockMedium, BlockPointSummary, BlockSummary, LadderSummary, LoadSummary, PointSummary,
-    RunFigures, TickRows, Ticks, Verdict, figures_from,
+    RunFigures, TickRows, Ticks, Verdict,
 };
 use plimsoll_plan::Interference;
 use plimsoll_plan::requirement::PlanRequirement;

@@ -10,6 +10,7 @@ use super::load_summary::LoadSummary;
 use super::objective::backlog;
 use super::outage::OutageSummary;
 use super::point_summary::PointSummary;
+use super::stats::BATCHES;
 use super::steady::Steady;
 use super::tick::{self, window};
 use super::{commits, cut, drive, imported};
@@ -184,6 +185,10 @@ pub(super) fn of_point(
     let mut found = time(figures, phases);
     found.extend(figures.outage.and_then(OutageSummary::finding));
     found.extend(counts(figures));
+    found.extend(index.contradictions.get(&point.id).map(|rule| {
+        let rule = (*rule).to_owned();
+        FindingKind::Contradicted { rule }.with(Severity::Error)
+    }));
     found.extend(match imported::is_sample(index, point) {
         true => sample(figures),
         false => histograms(figures),
@@ -291,12 +296,16 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
             .with(Severity::Warning),
         );
     } else if figures.short {
-        found.push(
-            FindingKind::ShortWindow {
-                measured_s: figures.measured_s,
+        let measured_s = figures.measured_s;
+        let kind = if measured_s + 0.5 < BATCHES as f64 {
+            FindingKind::ShortWindow { measured_s }
+        } else {
+            FindingKind::FewIntervals {
+                measured_s,
+                intervals: figures.ticks as u64,
             }
-            .with(Severity::Warning),
-        );
+        };
+        found.push(kind.with(Severity::Warning));
     }
     found
 }

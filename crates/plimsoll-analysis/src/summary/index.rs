@@ -26,6 +26,8 @@ pub(super) struct Index<'a> {
     pub waits: BTreeMap<SubjectId, Vec<&'a WaitRow>>,
     /// By medium, in time order.
     pub drive: BTreeMap<SubjectId, Vec<&'a DriveRow>>,
+    /// Points whose figures contradict each other, with the audit's rule that found it.
+    pub contradictions: BTreeMap<PointId, &'static str>,
 }
 
 impl<'a> Index<'a> {
@@ -68,6 +70,7 @@ impl<'a> Index<'a> {
             record,
             ticks,
             windows,
+            contradictions: BTreeMap::new(),
             phases,
             waits,
             drive,

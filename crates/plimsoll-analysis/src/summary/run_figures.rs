@@ -6,7 +6,7 @@ use super::backup::BackupSummary;
 use super::block::{BlockMedium, BlockPlace, BlockSummary};
 use super::compare::Comparison;
 use super::effect::NoiseEffect;
-use super::finding::{Finding, FindingKind, Verdict};
+use super::finding::{Finding, FindingKind};
 use super::imported::ImportSummary;
 use super::index::Index;
 use super::ladder_summary::LadderSummary;
@@ -108,24 +108,6 @@ impl RunFigures {
             }),
             _ => None,
         })
-    }
-
-    /// The worst of all findings, without the audit's and the doctor's.
-    pub(crate) fn worst_finding(&self) -> Verdict {
-        let own = Verdict::of(&self.findings);
-        let ladders = self
-            .ladders
-            .iter()
-            .map(|ladder| Verdict::of(&ladder.findings));
-        let points = self.points().map(|point| point.verdict);
-        let backups = self.backups.iter().map(BackupSummary::verdict);
-        let media = self.blocks.iter().flat_map(|block| &block.media);
-        let blocks = media.map(|medium| medium.verdict);
-        ladders
-            .chain(points)
-            .chain(backups)
-            .chain(blocks)
-            .fold(own, Verdict::max)
     }
 
     pub fn points(&self) -> impl Iterator<Item = &PointSummary> {

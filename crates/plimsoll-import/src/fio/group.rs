@@ -91,7 +91,7 @@ fn number(groups: &mut [FioJobGroup], jobs: &[FioJobEntry], members: &[Option<u3
 fn is_mixture(job: &FioJobEntry) -> bool {
     let name = job.options.get("name");
     let own_name = name.filter(|_| job.global.get("name") != name);
-    if own_name.is_some_and(|name| *name != job.fio.name) {
+    if own_name.is_some_and(|name| !is_name(&job.fio.name, name)) {
         return true;
     }
     let jobs = options::number(&job.options, "numjobs").unwrap_or(1);
@@ -102,6 +102,13 @@ fn is_mixture(job: &FioJobEntry) -> bool {
         || job.options.contains_key("read_iolog")
         || job.fio.unified;
     has_more || (made_unasked(job) && !is_free)
+}
+
+/// Whether a printed name is that of the options: fio prints the first 127 bytes.
+fn is_name(printed: &str, asked: &str) -> bool {
+    const PRINTED_BYTES: usize = 127;
+    let is_cut = asked.len() > PRINTED_BYTES && printed.len() <= PRINTED_BYTES;
+    printed == asked || (is_cut && printed.len() + 4 > PRINTED_BYTES && asked.starts_with(printed))
 }
 
 fn made_unasked(job: &FioJobEntry) -> bool {

@@ -2,6 +2,7 @@
 
 use super::options::{self, FioOptions};
 use crate::fio_output::FioJob;
+use crate::load::ends_early;
 
 /// One document.
 #[derive(Debug)]
@@ -12,6 +13,17 @@ pub(super) struct Report {
     /// When it was printed, since 1970.
     pub at_ms: u64,
     pub jobs: Vec<FioJobEntry>,
+    pub disks: Vec<FioDisk>,
+}
+
+/// What the kernel counted of a block device while fio ran.
+#[derive(Debug)]
+pub(super) struct FioDisk {
+    pub name: String,
+    /// Requests that were joined are counted as they were made.
+    pub reads: u64,
+    /// From fio 3.37 on.
+    pub read_bytes: Option<u64>,
 }
 
 /// One entry of a report: a job, or all jobs of a group (`group_reporting`).
@@ -42,6 +54,8 @@ pub(super) struct FioJobEntry {
 #[derive(Debug)]
 pub(super) struct Run {
     pub reports: Vec<Report>,
+    /// A signal ended it.
+    pub is_interrupted: bool,
 }
 
 impl Run {
@@ -70,6 +84,20 @@ impl FioJobEntry {
         }
     }
 
+    /// Whether it was to run for a time, whatever it moves, and ran for less.
+    pub fn ends_early(&self) -> bool {
+        let asked_s = self
+            .options
+            .get("runtime")
+            .and_then(|own| options::seconds(own));
+        let is_timed = options::is_on(&self.options, "time_based")
+            || self.options.get("time_based").is_some_and(String::is_empty);
+        let lasted_s = self.lasted_ms() as f64 / 1e3;
+        is_timed
+            && self.fio.error == 0
+            && asked_s.is_some_and(|asked_s| ends_early(lasted_s, asked_s))
+    }
+
     /// Requests that were made in each direction.
     fn made(&self) -> [u64; 3] {
         [&self.fio.read, &self.fio.write, &self.fio.trim].map(|side| side.total_ios)
@@ -88,6 +116,29 @@ impl Report {
         let made = self.jobs.iter().flat_map(FioJobEntry::made);
         let before = before.jobs.iter().flat_map(FioJobEntry::made);
         made.zip(before).any(|(now, before)| now < before)
+    }
+
+    /// Reads of all devices for each read of fio; `None` where the two do not compare: the kernel splits and joins
+    /// requests that follow each other, and reads ahead.
+    pub fn device_reads(&self) -> Option<f64> {
+        if self.disks.is_empty() {
+            return None;
+        }
+        let sum =
+            |of: fn(&FioJobEntry) -> u64| self.jobs.iter().map(of).fold(0, u64::saturating_add);
+        let bytes: Option<u64> = self.disks.iter().map(|disk| disk.read_bytes).sum();
+        if let Some(bytes) = bytes {
+            let asked = sum(|job| job.fio.read.io_bytes);
+            return (asked > 0).then(|| bytes as f64 / asked as f64);
+        }
+        let is_random = self.jobs.iter().all(|job| options::is_random(&job.options));
+        let asked = sum(|job| job.fio.read.total_ios);
+        let reads = self
+            .disks
+            .iter()
+            .map(|disk| disk.reads)
+            .fold(0, u64::saturating_add);
+        (is_random && asked > 0).then(|| reads as f64 / asked as f64)
     }
 
     /// Since fio began, where jobs report it.

@@ -68,6 +68,10 @@ pub(super) fn is_mixed(kind: &str) -> bool {
     ["rw", "readwrite", "randrw"].contains(&kind)
 }
 
+pub(super) fn is_random(options: &FioOptions) -> bool {
+    kind(options).starts_with("rand")
+}
+
 /// Whether what was written is read back after it: reads and writes follow each other.
 pub(super) fn reads_back(options: &FioOptions) -> bool {
     is_on(options, "verify") && !is_mixed(kind(options))
@@ -92,7 +96,7 @@ pub(super) fn stream(options: &FioOptions, depth: u32, per_second: Option<f64>) 
     let reads = read_percent(options);
     let access = options.get("random_distribution");
     BlockStreamInfo {
-        random_percent: match kind(options).starts_with("rand") {
+        random_percent: match is_random(options) {
             true => 100,
             false => 0,
         },
@@ -163,6 +167,23 @@ pub(super) fn bytes(options: &FioOptions, text: &str) -> Option<u64> {
     };
     let bytes = digits.parse::<u64>().ok()?.checked_mul(base.pow(power));
     bytes.filter(|bytes| *bytes < 1 << 62)
+}
+
+/// fio's times: seconds, or with a unit (`300s`, `5m`).
+pub(super) fn seconds(text: &str) -> Option<f64> {
+    let text = text.trim().to_ascii_lowercase();
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number: f64 = text[..text.len() - unit.len()].parse().ok()?;
+    let factor = match unit {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "us" => 1e-6,
+        "m" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return None,
+    };
+    Some(number * factor).filter(|seconds| *seconds > 0.0)
 }
 
 /// The rate that a job offers.

@@ -2,14 +2,17 @@
 
 use serde_json::Value;
 
-use super::job::{FioJobEntry, Report, Run};
+use super::job::{FioDisk, FioJobEntry, Report, Run};
 use super::options::{FioOptions, options};
-use crate::fault::{Fault, Read};
+use crate::fault::{COMPLETE, Fault, Read};
 use crate::fio_output::{CLIENT_JOBS, DirectionStats, FioError, FioJob, JOBS, Latencies, output};
 use crate::lines::MOST;
 
 /// Second field of a line of `--output-format=terse`.
 const TERSE: &str = ";fio-";
+const RUN_WITH_JSON: &str = "Run fio with --output-format=json+ --output=FILE";
+/// Before the report of a run that a user stopped.
+const SIGNAL: &str = "fio: terminating on signal";
 const EXPECTED: &str = "JSON, as fio prints it with --output-format=json or json+";
 /// 2096, in milliseconds since 1970.
 const LATEST_MS: u64 = 4_000_000_000_000;
@@ -21,8 +24,13 @@ pub(super) fn runs(text: &str) -> Read<Vec<Run>> {
             Some(run) if is_continued(run.whole(), &report) => run.reports.push(report),
             _ => runs.push(Run {
                 reports: vec![report],
+                is_interrupted: false,
             }),
         }
+    }
+    // The message does not show of which of several runs it is.
+    if let [run] = runs.as_mut_slice() {
+        run.is_interrupted = text.lines().any(|line| line.starts_with(SIGNAL));
     }
     for run in &runs {
         verify_growth(run)?;
@@ -111,7 +119,8 @@ fn reports(text: &str) -> Read<Vec<Report>> {
 fn syntax(document: &str, line: usize, error: &serde_json::Error) -> Fault {
     let lines = document.lines().count().max(1);
     let line = line + error.line().clamp(1, lines) - 1;
-    Fault::at(line, &error.to_string(), "one whole JSON document of fio")
+    let expected = "one whole JSON document of fio";
+    Fault::at(line, &error.to_string(), expected).with_advice(COMPLETE)
 }
 
 /// What fio prints between documents: messages (`fio: …`, `job: …`) and its report for people.
@@ -144,12 +153,13 @@ fn no_json(text: &str) -> Fault {
         "fio's output for people, which has rounded figures"
     } else {
         let first = text.lines().find(|line| !line.trim().is_empty());
-        return Fault::at(1, first.unwrap_or_default(), EXPECTED);
+        return Fault::at(1, first.unwrap_or_default(), EXPECTED).with_advice(RUN_WITH_JSON);
     };
     Fault {
         line: 1,
         found: found.into(),
-        expected: "JSON, as fio writes it with --output-format=json+ --output=FILE".into(),
+        expected: "JSON".into(),
+        advice: RUN_WITH_JSON,
     }
 }
 
@@ -187,6 +197,7 @@ fn report(document: &str, line: usize, value: &Value) -> Read<Report> {
         version: whole.version,
         at_ms: whole.timestamp_ms.min(LATEST_MS),
         jobs,
+        disks: disks(value),
     })
 }
 
@@ -246,6 +257,22 @@ fn job(fio: FioJob, entry: &Value, global: &FioOptions) -> FioJobEntry {
         errors: count(entry, "total_err"),
         deepest: deepest(entry),
     }
+}
+
+fn disks(document: &Value) -> Vec<FioDisk> {
+    const SECTOR_BYTES: u64 = 512;
+    let disks = document.get("disk_util").and_then(Value::as_array);
+    let disks = disks.into_iter().flatten().filter_map(|disk| {
+        let reads = count(disk, "read_ios")?;
+        let joined = count(disk, "read_merges").unwrap_or_default();
+        let sectors = count(disk, "read_sectors");
+        Some(FioDisk {
+            name: disk.get("name")?.as_str()?.to_owned(),
+            reads: reads.saturating_add(joined),
+            read_bytes: sectors.map(|sectors| sectors.saturating_mul(SECTOR_BYTES)),
+        })
+    });
+    disks.collect()
 }
 
 fn count(entry: &Value, key: &str) -> Option<u64> {

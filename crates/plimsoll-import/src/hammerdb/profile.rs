@@ -124,21 +124,35 @@ impl Reports {
     }
 }
 
-/// `CALLS: 34794 MIN: 0.586ms AVG: 1.429ms`
+/// `CALLS: 34794 MIN: 0.586ms AVG: 1.429ms`, also where the tabs between them are lost (`CALLS: 34794MIN: 0.586ms`).
 fn add_pairs(figures: &mut PrintedFigures, txn: &str, text: &str) {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    for pair in words.windows(2) {
-        let Some(name) = pair[0].strip_suffix(':') else {
-            continue;
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(':') {
+        let name = trailing_name(before);
+        let next = after
+            .split_once(':')
+            .map_or("", |(value, _)| trailing_name(value));
+        let value_end = match after.find(':') {
+            Some(colon) => colon - next.len(),
+            None => after.len(),
         };
+        let value = after[..value_end].trim();
         let unit = match name {
-            _ if pair[1].ends_with('%') => "%",
+            _ if value.ends_with('%') => "%",
             "CALLS" | "SD" => "",
             _ => "ms",
         };
-        let value = pair[1].trim_end_matches("ms").trim_end_matches('%');
-        figures.add_of(txn, name, value, unit);
+        let digits = value.trim_end_matches("ms").trim_end_matches('%');
+        figures.add_of(txn, name, digits, unit);
+        rest = after;
     }
+}
+
+/// The capitals and digits at the end of a text, from the first capital on: `MIN` of `322104MIN`, `P95` of `14.197msP95`.
+fn trailing_name(text: &str) -> &str {
+    let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
+    let run = &text[text.trim_end_matches(is_part).len()..];
+    run.trim_start_matches(|c: char| c.is_ascii_digit())
 }
 
 /// `|PERCENTILES 2019-07-15 10:38:47 to 2019-07-15 10:38:57`, below it

@@ -42,7 +42,7 @@ fn an_error_has_the_line_and_what_was_expected() {
     let message = error("a.txt", &broken);
     assert_eq!(
         message,
-        "cannot import a.txt, line 14\nFound \"many\"; expected a rate, a number from 0 to 10^15.\nGive the complete output as the tool printed it."
+        "cannot import a.txt, line 14\nFound \"many\"; expected a rate, a number from 0 to 10^15.\nGive the output as the tool printed it; if it is, import does not know this version of the tool."
     );
     let cut: String = text("sysbench_interval.txt")
         .lines()
@@ -86,7 +86,7 @@ fn an_error_has_the_line_and_what_was_expected() {
     );
     assert_eq!(
         message,
-        "cannot import d.xml, line 30\nFound \"</Test>\"; expected </TestTimeSeconds>.\nGive the complete output as the tool printed it."
+        "cannot import d.xml, line 30\nFound \"</Test>\"; expected </TestTimeSeconds>.\nGive the output as the tool printed it; if it is, import does not know this version of the tool."
     );
     let message = error(
         "v.html",

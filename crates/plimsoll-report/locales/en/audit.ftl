@@ -54,7 +54,10 @@ evidence-response-times = Mean response times of the window's five parts differ 
 evidence-window = { $measured-s } s were measured; at least { $fewest-s } s are needed.
 evidence-response-interval = Half the 95 % interval is { $percent } % of the mean response time (limit { $limit-percent } %).
 evidence-halves = The second half of the window is { $off-percent } % off the first (limit { $limit-percent } %).
-evidence-interval = Half the 95 % interval is { $percent } % of the rate, measured for { $measured-s } s (limit { $limit-percent } %).
+evidence-interval = Half the 95 % interval is { $percent } % of the rate{ $measured-s ->
+    [none] {""}
+   *[other] , measured for { $measured-s } s
+ } (limit { $limit-percent } %).
 evidence-no-interval = { $measured-s } s and { $repeats ->
     [one] one repeat
    *[other] { $repeats } repeats
@@ -65,6 +68,10 @@ evidence-checkpoints = { $found ->
 } in the window, { $fewest } are needed.
 evidence-written = { $written-mb } MB were written, and the drive's own memory holds { $cache-mb } MB.
 evidence-data-and-memory = { $data-mb } MB of data, { $memory-mb } MB of memory for buffer and page cache.
+evidence-page-cache = Requests went through the page cache (direct=0) and may have been answered from memory, whose size is not known.
+evidence-reached-device = { $percent } % of the reads reached the device: the file may be sparse, never written, or in memory.
+evidence-fast-reads = A read took { $mean-us } µs on average, less than the { $fastest-us } µs that the fastest drives need: the file may be sparse, never written, or in memory.
+evidence-fast-link = { $device } read { $mb-per-second } MB/s, and a SATA link carries { $limit-mb }: unless it is another kind of drive or an array, the file may be sparse or never written.
 evidence-device-reads = { $per-transaction } reads of the device for each transaction ({ $fewest } are needed).
 evidence-generator-busy = The load generator used { $percent } % of a core (limit { $limit-percent } %).
 evidence-schedule-lag = 1 % of the intents started { $p99-ms } ms late or later, { $percent } % of the median response of { $response-p50-ms } ms (limit { $limit-percent } %).
@@ -151,6 +158,7 @@ evidence-added-up = { $parts } = { $sum-h } h, where { $stated-h } h are stated:
 evidence-digest-matches = The content of the run file matches its digest.
 evidence-digest-differs = The content of the run file does not match its digest: it was changed or damaged after the run.
 evidence-no-digest = The run is closed, but its run file has no digest: it was changed, or plimsoll was killed in the last moment.
+evidence-no-finding = Nothing else was found.
 evidence-diagnosed = The doctor on { $of ->
     [none] the machine
    *[other] { $of }
@@ -161,8 +169,12 @@ missing-plan-unreadable = the plan in the run file cannot be read
 missing-not-for-this-load = this kind of load has no such figure
 missing-too-few = there are too few to evaluate
 missing-too-short-for-longest = the window is too short for its longest transaction, which may have begun before it or ended after it
+missing-few-intervals = there are fewer than five intervals
+missing-no-window = the length of the window is missing
 missing-too-short = the window is too short, or its rates were meant to change
 missing-no-in-flight = rate, mean latency or number in flight is missing
+missing-computed-mean = the tool computed the mean latency from rate and clients, so they always agree
+missing-too-few-digits = the mean latency is printed with too few digits
 missing-no-counts = counts of offered, failed and dropped are missing
 missing-no-series = there are no figures over time
 missing-no-responses = response times are not known second by second
@@ -197,6 +209,7 @@ missing-no-emulation = no drive is emulated
 missing-emulation-unreported = the emulator did not report on the whole window
 missing-no-repeats = the number of runs is not stated
 missing-by-construction = MB/s of a restore are computed from its bytes and time, so they always agree
+missing-no-cache-mode = whether requests went past the page cache is not known
 missing-past-the-cache = requests went past the page cache
 missing-no-run-file = the figures are in no run file
 missing-file-open = the run file was never closed, so that it has no digest
@@ -206,11 +219,17 @@ missing-one-figure = no two figures are stated that depend on each other
 missing-no-duration = no time is stated together with its parts
 
 next-ask-for-window = Ask for the raw data: rate, latency and number in flight cannot all be of one window.
+next-find-idle-users = Find out whether a client ended early or waited between transactions; if none did, ask for the raw data.
+next-relieve-client = State it beside the figures: between requests the load generator and its CPU took the time, not the medium.
 next-distrust-counts = Do not use these figures; find out which outcomes were not counted.
 next-measure-longer = Measure for longer.
+next-report-often = Let the tool report at shorter intervals, such as every second.
+next-find-difference = Find out what differs between the repeats: longer windows do not make them agree.
 next-measure-longer-or-repeat = Measure for five minutes or longer, or repeat the load three times (repeat = 3).
 next-warm-up-longer = Warm up for longer, or find what changes over time.
 next-grow-data = Make the data larger than memory, or limit memory; only then call it a storage test.
+next-bypass-cache = Measure with direct=1, or with a file several times as large as memory.
+next-verify-file = Write the whole file before it is read, and compare with the device's own counters (iostat).
 next-strengthen-client = Give the load generator more cores or another machine, or offer less.
 next-offer-less = Offer a lower rate, or remove the bottleneck of the system.
 next-find-drop-cause = Offer a lower rate, or measure the load generator's CPU and how busy its connections are.
@@ -233,8 +252,10 @@ next-load-same-data = Load the same data on both sides.
 next-ask-for-bytes = Ask how many bytes were moved, and whether they were compressed.
 next-state-ratio = State ratio, change and percent once, as they are computed.
 next-keep-database-and-ask = Keep the database as it is, and find out what lost or invented rows.
+next-measure-without-errors = Find out why the tool reports errors, and measure again without them.
 next-slower-drive-or-less = Use fewer users, a slowed drive (slower = 20 in its medium), or a machine that does nothing else.
 next-restore-file = Take the run file from a backup, or measure again.
+next-mend-finding = Mend what the finding names and measure again, or state it beside the figures.
 next-repeat-more = Measure each side several times.
 next-check-source = Compare these figures with their source: at least one of them is wrong.
 next-ask-for-times = Ask how long each part lasted.
@@ -266,3 +287,4 @@ rule-repeat = Each side was measured several times, and differs from the other b
 rule-plausible = Figures of a load can all be true at once: percentiles rise, the mean lies where they leave room for it, NOPM is no more than TPM, MB/s are rate × size of requests, the lowest of several is not above the highest, and no rate is a hundred times that of the rows beside it in a ladder.
 rule-duration = A time is the sum of its parts. A missing part was not described.
 rule-intact = The run file is as it was when its run ended: its content matches the digest stored then. Otherwise its figures may have been changed.
+rule-finding = Nothing else was found that no other rule evaluates: transactions that failed, a run or phase that ended early, seconds without a record, figures of another tool whose output lacks something.

@@ -64,6 +64,7 @@ compare-note = Ratios are relative to { $first } at the same load, with the 95 %
 load-one = 1 user
 load-closed = { $users } users
 load-open = { $rate }/s offered
+load-unknown = load unknown
 load-in-flight = { $requests } in flight
 list-and = { $first } and { $second }
 list-to = { $first } to { $last }
@@ -821,6 +822,7 @@ versus-why-both-invalid = both are invalid (plimsoll audit shows why)
 versus-why-unlike = the workloads differ
 versus-why-speeds = their drives ran at unlike speeds, so there is no ratio
 versus-why-nothing = nothing completed
+versus-why-few-intervals = there are fewer than three repeats, and too few intervals are known of the window
 versus-why-short = there are fewer than three repeats, and less than five minutes were measured
 versus-why-correlated = there are fewer than three repeats, and one trend spans the whole window
 versus-by-repeats = { $first } and { $second } repeats
@@ -1262,6 +1264,7 @@ verified-summary = { $change }: { $cases } cases, median error { $median } %, 90
 
 ## Answer
 
+answer-at-unknown = At an unknown number of users
 answer-at-users = { $users ->
     [1] At 1 user
    *[other] At { $users } users
@@ -1281,8 +1284,9 @@ answer-media-others = { $best } carries { $ratios }.
 answer-measured = Measured with drives { $slower } times slower than rated: { $ratios }.
 answer-measured-ratio = { $best } carries { $ratio } times the load of { $medium }{ $interval }
 answer-left-out = There is no valid figure for { $media }.
-answer-load = { $at }, { $medium } carries { $rate } { $unit }{ $interval }, with a p99 of { $p99 } ms.
-answer-load-one = { $at }: { $rate } { $unit }{ $interval }, with a p99 of { $p99 } ms.
+answer-load = { $at }, { $medium } carries { $rate } { $unit }{ $interval }{ $p99 }.
+answer-load-one = { $at }: { $rate } { $unit }{ $interval }{ $p99 }.
+answer-p99 = , with a p99 of { $p99 } ms
 answer-load-response = { $at }, transactions on { $medium } take up to { $p99 } ms (p99).
 answer-load-step = It is that of the step “{ $step }”.
 answer-load-steps = It is that of the step “{ $step }”; the others carry at most: { $others }.
@@ -1400,7 +1404,7 @@ answer-cut-lied = Its drive lost { $writes } writes whose flush it had acknowled
 answer-cut-not-recovered = The database did not recover after { $failed } of { $cuts } power cuts.
 answer-cut-recovered = The database accepted connections { $seconds } s after the power came back.
 answer-array = { $medium } carries { $changes }, compared with before the first event.
-answer-array-before = Before it: { $rate } { $unit }, with a p99 of { $p99 } ms.
+answer-array-before = Before it: { $rate } { $unit }{ $p99 }.
 answer-array-degraded = { $ratio } times the load degraded
 answer-array-rebuilding = { $ratio } times during the rebuild of { $seconds } s
 answer-array-rebuilt = { $ratio } times after it
@@ -1435,8 +1439,8 @@ answer-backup-none = No { $kind ->
     [restore] restore
    *[backup] backup
 } of { $medium } completed.
-answer-block = “{ $medium }” reaches { $iops } IOPS{ $interval } in { $job }, with a p99 of { $p99 } ms, and { $mb } MB/s in { $wide }.
-answer-block-one = “{ $medium }” reaches { $iops } IOPS{ $interval } and { $mb } MB/s in { $job }, with a p99 of { $p99 } ms.
+answer-block = “{ $medium }” reaches { $iops } IOPS{ $interval } in { $job }{ $p99 }, and { $mb } MB/s in { $wide }.
+answer-block-one = “{ $medium }” reaches { $iops } IOPS{ $interval } and { $mb } MB/s in { $job }{ $p99 }.
 answer-block-media = { $ratios } the IOPS of “{ $first }”, depending on the job.
 answer-block-ratio = “{ $medium }” does { $low } times
 answer-block-ratios = “{ $medium }” does { $low } to { $high } times
@@ -1518,6 +1522,7 @@ answer-limit-emulated = An emulated drive answered late
 answer-limit-repeat = One run of each, so run-to-run variation is unknown
 answer-limit-plausible = Figures cannot all be true
 answer-limit-duration = Times do not add up
+answer-limit-finding = See the findings
 answer-limit-intact = The run file changed after its run
 answer-next-explain = why, and what helps
 answer-next-tables = all tables

@@ -3,7 +3,7 @@
 use plimsoll_analysis::answer::ArrayAnswer;
 use plimsoll_analysis::summary::{ArrayPhase, ArrayState, Verdict};
 
-use super::words::{AnswerParts, and, subject};
+use super::words::{AnswerParts, and, subject, with_p99};
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
@@ -52,7 +52,6 @@ fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
         true => "answer-unit-nopm",
         false => "answer-unit-rate",
     });
-    let ms = |phase: &ArrayPhase| phase.p99_ms.map_or_else(String::new, three);
     let changes = after.iter().filter_map(|phase| {
         let args = [
             ("ratio", three(phase.ratio?)),
@@ -65,7 +64,7 @@ fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
         ("medium", medium.clone()),
         ("rate", before.rate.map_or_else(String::new, three)),
         ("unit", unit),
-        ("p99", ms(before)),
+        ("p99", with_p99(m, before.p99_ms)),
         ("changes", and(m, changes.collect())),
     ];
     let mut sentences = vec![

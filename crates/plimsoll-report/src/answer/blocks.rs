@@ -4,7 +4,7 @@ use plimsoll_analysis::answer::BlockAnswer;
 use plimsoll_analysis::summary::{MediumSpeed, Verdict, is_like_speed};
 
 use super::words::{
-    AnswerParts, and, distinct, interval, intervals_drawn, medium_at_speed, speeds,
+    AnswerParts, and, distinct, interval, intervals_drawn, medium_at_speed, speeds, with_p99,
 };
 use crate::message::Messages;
 use crate::number::{three, whole};
@@ -114,12 +114,7 @@ fn rates(m: &Messages, jobs: &[BlockAnswer]) -> Option<String> {
         ("job", fastest.job.clone()),
         ("iops", three(fastest.iops.value)),
         ("interval", interval(m, fastest.iops.interval)),
-        (
-            "p99",
-            fastest
-                .p99_us
-                .map_or_else(String::new, |us| three(us / 1e3)),
-        ),
+        ("p99", with_p99(m, fastest.p99_us.map(|us| us / 1e3))),
         ("wide", widest.job.clone()),
         ("mb", three(widest.mb_per_second)),
     ];

@@ -8,7 +8,7 @@ use plimsoll_analysis::summary::{Interval, Verdict};
 
 use super::words::{
     AnswerParts, and, at_load, ends, interval, intervals_drawn, medium_and_drive, medium_at_speed,
-    speeds, subject,
+    speeds, subject, with_p99,
 };
 use crate::message::Messages;
 use crate::number::{three, whole};
@@ -182,14 +182,13 @@ fn measured(m: &Messages, own: &MediaAnswer) -> Option<String> {
 
 fn of_load(m: &Messages, answer: &RunAnswer, own: &LoadAnswer) -> Vec<String> {
     let medium = subject(m, own.medium.as_ref());
-    let mut args = vec![
-        ("at", at(m, own.load, own.basis)),
-        ("medium", medium),
-        ("p99", own.p99_ms.map_or_else(String::new, three)),
-    ];
-    if own.compared == ComparedBy::ResponseTime {
+    let mut args = vec![("at", at(m, own.load, own.basis)), ("medium", medium)];
+    // Without a response time the rate is what is left.
+    if let (ComparedBy::ResponseTime, Some(ms)) = (own.compared, own.p99_ms) {
+        args.push(("p99", three(ms)));
         return vec![m.text_with("answer-load-response", &args)];
     }
+    args.push(("p99", with_p99(m, own.p99_ms)));
     args.push(("rate", rate(answer, own.rate)));
     args.push(("interval", rate_interval(m, answer, own.rate)));
     args.push(("unit", unit(m, answer)));

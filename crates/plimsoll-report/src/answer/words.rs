@@ -78,6 +78,8 @@ pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 pub(super) fn at_load(m: &Messages, load: AnswerLoad) -> String {
     match load.offered_per_second {
         Some(rate) => m.text_with("answer-at-rate", &[("rate", three(rate))]),
+        // Of an output of another tool.
+        None if load.users == 0 => m.text("answer-at-unknown"),
         None => m.text_with("answer-at-users", &[("users", load.users.to_string())]),
     }
 }
@@ -97,6 +99,12 @@ pub(super) fn intervals_drawn(m: &Messages, bars: &[PlotBar]) -> (&'static str, 
     let is_drawn = bars.iter().any(|bar| bar.mark.range.is_some());
     let text = is_drawn.then(|| m.text("answer-chart-intervals"));
     ("intervals", text.unwrap_or_default())
+}
+
+/// `, with a p99 of 4.1 ms`; empty where it is unknown.
+pub(super) fn with_p99(m: &Messages, p99_ms: Option<f64>) -> String {
+    let text = p99_ms.map(|ms| m.text_with("answer-p99", &[("p99", three(ms))]));
+    text.unwrap_or_default()
 }
 
 pub(super) fn interval(m: &Messages, interval: Option<Interval>) -> String {

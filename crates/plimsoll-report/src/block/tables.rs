@@ -74,12 +74,12 @@ impl JobRow<'_> {
 
     fn figure(
         &self,
-        of_job: fn(&BlockFigures) -> f64,
+        of_job: fn(&BlockFigures) -> Option<f64>,
         of_op: fn(&BlockOpSummary) -> Option<f64>,
     ) -> Option<f64> {
         match self.op {
             Some(op) => of_op(op),
-            None => self.job.figures.as_ref().map(of_job),
+            None => self.job.figures.as_ref().and_then(of_job),
         }
     }
 
@@ -124,24 +124,24 @@ pub(crate) fn jobs<'a>() -> Table<'a, JobRow<'a>> {
         })
         .if_any(|r| is_repeated(r.job))
         .column("in-flight", Plain, |r| {
-            r.of_job(r.point.map(|own| own.in_flight))
+            r.of_job(r.point.map(|own| own.in_flight).filter(|n| *n > 0))
         })
         .column("iops", Three, |r| {
-            r.figure(|f| f.iops.median, |op| Some(op.per_second))
+            r.figure(|f| Some(f.iops.median), |op| Some(op.per_second))
         })
         .column("interval", Percent, |r| {
             r.of_job(half(r.job.figures.map(|f| f.iops)))
         })
         .column("block-mb", Three, |r| {
-            r.figure(|f| f.mb_per_second.median, moved)
+            r.figure(|f| Some(f.mb_per_second.median), moved)
         })
         .column("mean-us", Three, |r| {
-            r.figure(|f| f.mean_us.median, |op| Some(op.latency?.mean_us))
+            r.figure(|f| Some(f.mean_us?.median), |op| Some(op.latency?.mean_us))
         })
         .column("p50-us", Three, |r| Some(r.latency()?.p50_us))
         .column("p95-us", Three, |r| Some(r.latency()?.p95_us))
         .column("p99-us", Three, |r| {
-            r.figure(|f| f.p99_us.median, |op| Some(op.latency?.p99_us))
+            r.figure(|f| Some(f.p99_us?.median), |op| Some(op.latency?.p99_us))
         })
         .column("p999-us", Three, |r| Some(r.latency()?.p999_us))
         .column("max-us", Three, |r| Some(r.latency()?.max_us))
@@ -185,8 +185,8 @@ pub(crate) fn side_by_side<'a>() -> Jobs<'a> {
         Some(CellValue::Range(ratios.iops_low?, ratios.iops_high?))
     })
     .if_any(|on| on.several)
-    .column("mean-us", Three, |on| Some(on.job.figures?.mean_us))
-    .page_column("p99-us", Three, |on| Some(on.job.figures?.p99_us))
+    .column("mean-us", Three, |on| on.job.figures?.mean_us)
+    .page_column("p99-us", Three, |on| on.job.figures?.p99_us)
     .column("mean-ratio", Three, |on| on.job.against_first?.mean_latency)
     .if_any(|on| on.several)
     .column("verdict", Plain, |on| on.job.verdict)
@@ -202,10 +202,10 @@ pub(crate) fn latency<'a>() -> Jobs<'a> {
         |on: &&'a OnMedium<'a>| *on,
         |on| on.several,
     )
-    .column("mean-us", Three, |on| Some(on.job.figures?.mean_us))
+    .column("mean-us", Three, |on| on.job.figures?.mean_us)
     .column("p50-us", Three, |on| Some(on.latency()?.p50_us))
     .column("p95-us", Three, |on| Some(on.latency()?.p95_us))
-    .column("p99-us", Three, |on| Some(on.job.figures?.p99_us))
+    .column("p99-us", Three, |on| on.job.figures?.p99_us)
     .column("p999-us", Three, |on| Some(on.latency()?.p999_us))
     .column("max-us", Three, |on| Some(on.latency()?.max_us))
     .grouped(|on| on.several.then(|| on.job.job.clone()))

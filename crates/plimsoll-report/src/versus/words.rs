@@ -65,6 +65,7 @@ fn load(m: &Messages, load: &OfferedLoad) -> String {
     match (load.share_percent, load.offered_per_second) {
         (Some(share), _) => m.text_with("versus-share", &[("share", three(share))]),
         (None, Some(_)) => m.text_with("load-open", &[("rate", text)]),
+        (None, None) if load.users == 0 => m.text("load-unknown"),
         (None, None) if load.job.is_some() => m.text_with("versus-in-flight", &[("n", text)]),
         (None, None) if load.users == 1 => m.text("load-one"),
         (None, None) => m.text_with("load-closed", &[("users", text)]),
@@ -180,6 +181,7 @@ pub(super) fn why_not(
         NotComparable::Speeds => "versus-why-speeds",
         NotComparable::Nothing => "versus-why-nothing",
         NotComparable::ShortWindow => "versus-why-short",
+        NotComparable::FewIntervals => "versus-why-few-intervals",
         NotComparable::Correlated => "versus-why-correlated",
     })
 }

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use plimsoll_analysis::audit::claim::PublishedClaim;
 use plimsoll_analysis::audit::{self, Audit, Rule, audit_pair};
+use plimsoll_analysis::audited::figures;
 use plimsoll_analysis::compare::{ComparedSide, unlike};
-use plimsoll_analysis::summary::{RunFigures, figures};
+use plimsoll_analysis::summary::RunFigures;
 use plimsoll_record::Record;
 use plimsoll_report::{audit_csv, audit_json, audit_page, audit_table, explain};
 

@@ -1,6 +1,6 @@
 //! Ends a run in which an emulated drive could not answer in time, so that it can begin again with slower drives.
 
-use plimsoll_analysis::summary::figures;
+use plimsoll_analysis::audited::figures;
 use plimsoll_plan::MediumId;
 use plimsoll_record::{PointId, runfile};
 

@@ -25,6 +25,7 @@ mod hostile;
 mod hostile_paths;
 mod hosts;
 mod import;
+mod imported;
 mod interrupt;
 mod kill;
 mod kill_places;

@@ -47,7 +47,7 @@ pub(super) fn of_claim(claim: &PublishedClaim) -> AuditInput {
             .map(|sentence| claimed_sentence(claim, sentence))
             .collect(),
         durations: claim.duration.iter().map(stated_duration).collect(),
-        findings: Vec::new(),
+        others: Vec::new(),
         file: None,
     }
 }
@@ -184,7 +184,8 @@ fn load(claim: &PublishedClaim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> 
             .interval_percent
             .map(|percent| Precision::Half {
                 percent,
-                measured_s: figure.measured_s.unwrap_or_default(),
+                measured_s: figure.measured_s,
+                of_repeats: false,
             })
             .ok_or(Missing::NoInterval),
         checkpoints: figure.checkpoints.ok_or(Missing::NoCheckpoints),

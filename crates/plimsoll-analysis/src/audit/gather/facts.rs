@@ -6,7 +6,9 @@ use crate::audit::Missing;
 use crate::audit::input::{GeneratorLocation, Known};
 use plimsoll_plan::resolved::{LoadStep, System, SystemKind, Workload};
 use plimsoll_plan::{HostId, ResolvedPlan, Section};
-use plimsoll_record::{Fact, Record, SubjectId, SubjectKind};
+use plimsoll_record::import_facts::{self, UNKNOWN_FACT};
+use plimsoll_record::metric::Metric;
+use plimsoll_record::{Fact, PointId, Record, SubjectId, SubjectKind};
 
 pub(super) struct RecordFacts<'a> {
     pub record: &'a Record,
@@ -51,6 +53,28 @@ impl<'a> RecordFacts<'a> {
             .iter()
             .find(|fact| fact.key == key)
             .map(|fact| fact.value.as_str())
+    }
+
+    /// Whether an imported output lacks something at a point, by the last part of the fact's key.
+    pub fn lacks(&self, point: PointId, what: &str) -> bool {
+        self.imported(point, &format!("{UNKNOWN_FACT}{what}"))
+            .is_some()
+    }
+
+    /// What an importer knows of a point.
+    pub fn imported(&self, point: PointId, key: &str) -> Option<&'a str> {
+        let mut points = self.record.points.iter();
+        let system = points.find(|own| own.id == point)?.system;
+        import_facts::value_at(self.record, system, point, key)
+    }
+
+    /// The highest value of a metric of the run.
+    pub fn highest(&self, metric: Metric) -> Option<f64> {
+        let series = self.record.series.iter();
+        let own = series.filter(|series| series.metric == metric);
+        own.flat_map(|series| &series.samples)
+            .map(|sample| f64::from(sample.value))
+            .reduce(f64::max)
     }
 
     pub fn host(&self, key: &str) -> Option<&'a str> {

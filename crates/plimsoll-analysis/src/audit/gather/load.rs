@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::drive_file;
 use super::facts::RecordFacts;
+use super::printed;
 use crate::audit::input::{
     Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, RelatedFigures,
     WindowTrend,
@@ -49,7 +50,11 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
     let mut findings = point.findings.clone();
     findings.extend(ladder.findings.iter().cloned());
     if point.measured_s <= 0.0 {
-        return nothing(about, findings);
+        return LoadFacts {
+            points: point.ids.clone(),
+            printed: printed::rows(facts.record, &point.ids),
+            ..nothing(about, findings)
+        };
     }
     let system = ladder.first_system();
     let inside = facts.is_mock(system);
@@ -65,6 +70,7 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         Some(per_second? / point.completed_per_second.filter(|rate| *rate > 0.0)?)
     };
     LoadFacts {
+        points: point.ids.clone(),
         findings,
         open: point.offered_per_second.is_some(),
         probe: ladder.line.is_some(),
@@ -72,8 +78,8 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         measured_s: Some(point.measured_s),
         in_flight: in_flight(facts, ladder, point),
         counted: counted(point),
-        trend: trend(point.steady),
-        halves: halves(point.halves, point.steady),
+        trend: trend(point.steady, point.measured_s),
+        halves: halves(point.halves, point.steady, point.measured_s),
         responses: point.responses.ok_or(Missing::NoResponses),
         precision: precision_of(ladder, point),
         checkpoints: here(checkpoints(point)),
@@ -83,12 +89,13 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         generator: generator(facts, point),
         lag: Err(Missing::NoLag),
         connections: connections(point).ok_or(Missing::NoCounts),
-        dropped: Ok(dropped(point)),
+        dropped: dropped(facts, point),
         steal: steal(point).ok_or(Missing::NoHost),
-        tpm_nopm: tpm_nopm(point),
+        tpm_nopm: tpm_nopm(point).or_else(|why| printed::tpm_nopm(facts.record, point).ok_or(why)),
         conditions: conditions(facts, ladder, point),
         emulated: emulated(point.drive.iter()),
         row: row(point),
+        printed: printed::rows(facts.record, &point.ids),
         cut: point.power_cut.as_ref().map(|cut| {
             cut.receipts
                 .iter()
@@ -175,11 +182,10 @@ fn in_flight(
         ),
         None => (asked, None),
     };
-    let latency = latency.or(point.overall.response);
-    let (per_second, latency) = point
-        .completed_per_second
-        .zip(latency)
-        .ok_or(Missing::NoInFlight)?;
+    let per_second = point.completed_per_second.ok_or(Missing::NoInFlight)?;
+    let Some(latency) = latency.or(point.overall.response) else {
+        return printed::in_flight(facts.record, point, per_second);
+    };
     // Counted where it ends: of each user one that began before the window is in, and one that ended after it is not.
     // Where the storage stands still, it does so for all users: each of them may be the longest of all. The longest of
     // all may have ended after the window.
@@ -223,7 +229,16 @@ fn counted(point: &PointSummary) -> Known<Counted> {
     }
 }
 
-pub(super) fn trend(steady: Steady) -> Known<WindowTrend> {
+/// Why a window has no five parts: it is too short, or its source reports few intervals.
+fn too_short(measured_s: f64) -> Missing {
+    if measured_s < 5.0 {
+        Missing::TooShort
+    } else {
+        Missing::FewIntervals
+    }
+}
+
+pub(super) fn trend(steady: Steady, measured_s: f64) -> Known<WindowTrend> {
     let by_chance = matches!(steady, Steady::TooFew { .. });
     match (steady, steady.figures()) {
         (Steady::NotMeant, _) => Err(Missing::NotForThisLoad),
@@ -232,15 +247,15 @@ pub(super) fn trend(steady: Steady) -> Known<WindowTrend> {
             slope_percent,
             by_chance,
         }),
-        (_, None) => Err(Missing::TooShort),
+        (_, None) => Err(too_short(measured_s)),
     }
 }
 
-pub(super) fn halves(halves: Option<Halves>, steady: Steady) -> Known<(f64, f64)> {
+pub(super) fn halves(halves: Option<Halves>, steady: Steady, measured_s: f64) -> Known<(f64, f64)> {
     let why = if steady == Steady::NotMeant {
         Missing::NotForThisLoad
     } else {
-        Missing::TooShort
+        too_short(measured_s)
     };
     halves
         .map(|halves| (halves.off_percent, halves.by_chance_percent))
@@ -254,7 +269,7 @@ pub(super) fn precision(
     measured_s: f64,
 ) -> Known<Precision> {
     if values.len() >= FEWEST_REPEATS {
-        return half_width(Interval::of_values(values), measured_s);
+        return half_width(Interval::of_values(values), measured_s, true);
     }
     // The clock may cut a window by a fraction of a second.
     let is_short = measured_s + 0.5 < SHORTEST_S;
@@ -263,17 +278,18 @@ pub(super) fn precision(
             measured_s,
             repeats: values.len() as u32,
         }),
-        own => half_width(own, measured_s),
+        own => half_width(own, measured_s, false),
     }
 }
 
-fn half_width(interval: Option<Interval>, measured_s: f64) -> Known<Precision> {
+fn half_width(interval: Option<Interval>, measured_s: f64, of_repeats: bool) -> Known<Precision> {
     let half = interval
         .and_then(Interval::relative)
         .ok_or(Missing::NoInterval)?;
     Ok(Precision::Half {
         percent: half * 100.0,
-        measured_s,
+        measured_s: Some(measured_s),
+        of_repeats,
     })
 }
 
@@ -309,7 +325,8 @@ fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision
     {
         Some(percent) => Ok(Precision::Half {
             percent,
-            measured_s: point.measured_s,
+            measured_s: Some(point.measured_s),
+            of_repeats: false,
         }),
         None => precision(&values, None, point.measured_s),
     }
@@ -433,12 +450,19 @@ fn connections(point: &PointSummary) -> Option<f64> {
         .then(|| rate * service.mean_ms / 1e3 * 100.0 / f64::from(point.connections))
 }
 
-fn dropped(point: &PointSummary) -> (u64, f64) {
+/// Of another tool's open loop only where its output counts what was not served; its closed loop drops nothing.
+fn dropped(facts: &RecordFacts<'_>, point: &PointSummary) -> Known<(u64, f64)> {
     let counts = &point.overall.counts;
-    (
-        counts.dropped,
-        counts.dropped as f64 * 100.0 / counts.settled().max(1) as f64,
-    )
+    if point.imported.is_some() && counts.dropped == 0 {
+        if point.offered_per_second.is_none() {
+            return Err(Missing::NotForThisLoad);
+        }
+        if point.ids.iter().any(|id| facts.lacks(*id, "unserved")) {
+            return Err(Missing::NoCounts);
+        }
+    }
+    let percent = counts.dropped as f64 * 100.0 / counts.settled().max(1) as f64;
+    Ok((counts.dropped, percent))
 }
 
 fn tpm_nopm(point: &PointSummary) -> Known<(f64, f64, Option<f64>)> {

@@ -6,7 +6,7 @@ use super::facts::RecordFacts;
 use super::load::loaded_mb;
 use super::system::{drive_of, durability};
 use crate::audit::input::{AuditedSide, Known, Maintained, Pair};
-use crate::audit::rules::{DRIVE, VICTIMS};
+use crate::audit::rules::{BACKUPS, DRIVE, VICTIMS};
 use crate::audit::{Evidence, Missing};
 use crate::summary::{
     BlockMedium, BlockSummary, LadderSummary, LoadSummary, PointSummary, RepeatedFigure,
@@ -337,8 +337,6 @@ fn maintained(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> Known<Maintain
         Ok(all)
     }
 }
-
-const BACKUPS: &str = "backups";
 
 fn without_backups(maintained: Known<Maintained>) -> Known<Maintained> {
     let all = maintained?.into_iter().map(|(load, mut ran)| {

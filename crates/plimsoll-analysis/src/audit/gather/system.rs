@@ -99,16 +99,23 @@ fn media<'a>(
                 reads && point.is_some_and(|point| id.is_none() || point.medium == id)
             });
             let fill = fills.map(|block| block.fill).reduce(f64::min);
+            let fio = fio_of(facts, id);
+            // No other tool reports how the space was filled; the record has 0 there.
+            let is_unknown = !is_ours(facts, facts.subject(SubjectKind::System, &fio));
             SystemFacts {
                 // No system is between the generator and the medium.
                 generator: Err(Missing::NotForThisLoad),
                 durability: durability(facts, "", Some(&medium.medium)),
-                fill: fill.ok_or(Missing::NotForThisLoad),
+                fill: match fill {
+                    None => Err(Missing::NotForThisLoad),
+                    Some(_) if is_unknown => Err(Missing::NoSampling),
+                    Some(fill) => Ok(fill),
+                },
                 diagnoses: diagnoses(summary, Some(&medium.medium)),
                 ..common(
                     facts,
                     AuditSubject::Named(medium.medium.clone()),
-                    &fio_of(facts, id),
+                    &fio,
                     Some(&medium.medium),
                 )
             }
@@ -142,6 +149,11 @@ fn common(
     }
 }
 
+/// Whether plimsoll measured it, and no other tool.
+fn is_ours(facts: &RecordFacts<'_>, system: Option<SubjectId>) -> bool {
+    facts.value(system, TOOL_FACT).is_none()
+}
+
 /// How the figures of a system came about: those of its loads together are as good as the worst.
 struct Methods<'a> {
     facts: &'a RecordFacts<'a>,
@@ -149,10 +161,6 @@ struct Methods<'a> {
 }
 
 impl Methods<'_> {
-    fn is_ours(&self) -> bool {
-        self.facts.value(self.system, TOOL_FACT).is_none()
-    }
-
     /// Of each load.
     fn values(&self, key: &str) -> Vec<(&Point, Option<&str>)> {
         let record = self.facts.record;
@@ -170,7 +178,7 @@ impl Methods<'_> {
     }
 
     fn latencies(&self) -> Known<String> {
-        if self.is_ours() {
+        if is_ours(self.facts, self.system) {
             return Ok("due".to_owned());
         }
         // In a closed loop a transaction is due when it starts.
@@ -189,7 +197,7 @@ impl Methods<'_> {
     }
 
     fn percentiles(&self) -> Known<String> {
-        if self.is_ours() {
+        if is_ours(self.facts, self.system) {
             return Ok("merged".to_owned());
         }
         let values = self

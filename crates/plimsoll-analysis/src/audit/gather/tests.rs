@@ -1,5 +1,7 @@
 //! Records in which something is wrong, and what the audit makes of them.
 
+mod removed;
+
 use super::load::{checkpoints, precision};
 use crate::audit::input::Precision;
 use crate::audit::{

@@ -8,6 +8,7 @@ use crate::summary::{Conservation, Finding, FindingKind};
 use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity;
 use plimsoll_record::Severity::{Error, Warning};
+use plimsoll_record::message::CheckDetail;
 use plimsoll_stats::{FEWEST_REPEATS, SHORTEST_S};
 
 /// A window of block I/O ends with the report of fio that comes nearest.
@@ -37,6 +38,7 @@ pub(super) fn evaluate(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVer
         (Rule::Plausible, plausible),
     ];
     let cut = load.cut.map(|acknowledged| durable(load, acknowledged));
+    let suspicion = (!load.suspicions.is_empty()).then(|| suspected(load));
     rules
         .into_iter()
         .map(|(rule, check)| {
@@ -45,6 +47,7 @@ pub(super) fn evaluate(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVer
             result.verdict(rule, &load.about)
         })
         .chain(cut)
+        .chain(suspicion)
         .collect()
 }
 
@@ -69,7 +72,13 @@ fn percent_off(a: f64, b: f64) -> f64 {
 fn little(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     let own = found(load, |kind| matches!(kind, FindingKind::InFlightOff { .. })).next();
     if let Some(finding) = own {
-        return result.fail(evidence(finding), finding.severity, Next::AskForWindow);
+        let next = match finding.kind {
+            FindingKind::InFlightOff { found, asked } if found < f64::from(asked) => {
+                Next::RelieveClient
+            }
+            _ => Next::AskForWindow,
+        };
+        return result.fail(evidence(finding), finding.severity, next);
     }
     match load.in_flight {
         Err(missing) => result.missing(missing),
@@ -95,7 +104,12 @@ fn little(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
                 // It may be right and it may be wrong: the window is too short for its longest transaction.
                 return result.missing(Missing::TooShortForLongest);
             }
-            result.check(off <= limit_percent, evidence, Error, Next::AskForWindow);
+            let next = if off_percent < 0.0 {
+                Next::FindIdleUsers
+            } else {
+                Next::AskForWindow
+            };
+            result.check(off <= limit_percent, evidence, Error, next);
         }
     }
 }
@@ -155,12 +169,12 @@ fn unsteadiness(load: &LoadFacts) -> Severity {
 
 fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     let severity = unsteadiness(load);
-    let is_short = load
-        .measured_s
-        .is_some_and(|measured_s| measured_s + ROUNDING_S < thresholds.window);
     // The rate of an open loop is that of its arrivals: alone it proves nothing.
-    let unproven = match (is_short, load.open, load.responses) {
-        (true, ..) => Some(Missing::TooShort),
+    let unproven = match (load.measured_s, load.open, load.responses) {
+        (None, ..) => Some(Missing::NoWindow),
+        (Some(measured_s), ..) if measured_s + ROUNDING_S < thresholds.window => {
+            Some(Missing::TooShort)
+        }
         (_, true, Err(missing)) => Some(missing),
         _ => None,
     };
@@ -221,20 +235,41 @@ fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
 }
 
 fn is_too_short(kind: &FindingKind) -> bool {
-    use FindingKind::{NothingCompleted, NothingMeasured, ShortWindow, TooFewSamples};
+    use FindingKind::{
+        FewIntervals, NothingCompleted, NothingMeasured, ShortWindow, TooFewSamples,
+    };
     matches!(
         kind,
-        ShortWindow { .. } | TooFewSamples { .. } | NothingMeasured | NothingCompleted { .. }
+        ShortWindow { .. }
+            | FewIntervals { .. }
+            | TooFewSamples { .. }
+            | NothingMeasured
+            | NothingCompleted { .. }
     )
 }
 
+/// Where nothing completed, more time does not help; a long window in few parts needs more of them.
+fn next_of_short(kind: &FindingKind) -> Next {
+    match kind {
+        FindingKind::FewIntervals { .. } => Next::ReportOften,
+        FindingKind::ShortWindow { .. } | FindingKind::TooFewSamples { .. } => Next::MeasureLonger,
+        _ => Next::MendFinding,
+    }
+}
+
 fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    found(load, is_too_short)
-        .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MeasureLonger));
+    let (few, others): (Vec<&Finding>, Vec<&Finding>) = found(load, is_too_short)
+        .partition(|finding| matches!(finding.kind, FindingKind::FewIntervals { .. }));
+    let fail = |finding: &Finding, result: &mut RuleResult| {
+        let next = next_of_short(&finding.kind);
+        result.fail(evidence(finding), finding.severity, next);
+    };
+    let is_stated = !others.is_empty();
+    others.into_iter().for_each(|finding| fail(finding, result));
     if let Some(measured_s) = load
         .measured_s
         .filter(|measured_s| *measured_s + ROUNDING_S < thresholds.window)
-        && found(load, is_too_short).next().is_none()
+        && !is_stated
     {
         result.fail(
             Evidence::Window {
@@ -246,6 +281,7 @@ fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
         );
     }
     precision(load, thresholds, result);
+    few.into_iter().for_each(|finding| fail(finding, result));
     match load.checkpoints {
         Err(missing) => result.missing(missing),
         Ok(found) => {
@@ -273,13 +309,28 @@ fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
             );
         }
     }
+    if load.measured_s.is_none() {
+        result.missing(Missing::NoWindow);
+    }
+}
+
+/// Longer windows do not make repeats agree.
+fn next_of_interval(of_repeats: bool) -> Next {
+    match of_repeats {
+        true => Next::FindDifference,
+        false => Next::MeasureLonger,
+    }
 }
 
 /// Of the rate; of an open loop, whose rate is given, of the mean response time.
 fn precision(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match load.precision {
         Err(missing) => result.missing(missing),
-        Ok(Precision::Half { percent, .. }) if load.open => {
+        Ok(Precision::Half {
+            percent,
+            of_repeats,
+            ..
+        }) if load.open => {
             let limit_percent = thresholds.response_interval;
             let evidence = Evidence::ResponseInterval {
                 percent,
@@ -289,12 +340,13 @@ fn precision(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult)
                 percent <= limit_percent,
                 evidence,
                 unsteadiness(load),
-                Next::MeasureLonger,
+                next_of_interval(of_repeats),
             );
         }
         Ok(Precision::Half {
             percent,
             measured_s,
+            of_repeats,
         }) => {
             let limit_percent = thresholds.interval;
             let evidence = Evidence::Interval {
@@ -306,7 +358,7 @@ fn precision(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult)
                 percent <= limit_percent,
                 evidence,
                 Warning,
-                Next::MeasureLonger,
+                next_of_interval(of_repeats),
             );
         }
         Ok(Precision::TooShort {
@@ -331,6 +383,9 @@ fn precision(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult)
 /// read from the device do not show how it reads.
 fn cached(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     match load.sizes {
+        Err(_) if load.buffered == Ok(true) => {
+            result.fail(Evidence::PageCache, Warning, Next::BypassCache);
+        }
         Err(missing) => result.missing(missing),
         Ok((data_mb, memory_mb)) => {
             let evidence = Evidence::DataAndMemory { data_mb, memory_mb };
@@ -372,6 +427,15 @@ fn durable(load: &LoadFacts, acknowledged: u64) -> RuleVerdict {
         result.pass(Evidence::Kept { acknowledged });
     }
     result.verdict(Rule::Durable, &load.about)
+}
+
+/// Rates at which reads cannot have come from the medium.
+fn suspected(load: &LoadFacts) -> RuleVerdict {
+    let mut result = RuleResult::default();
+    for evidence in &load.suspicions {
+        result.fail(evidence.clone(), Warning, Next::VerifyFile);
+    }
+    result.verdict(Rule::Thin, &load.about)
 }
 
 fn client(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
@@ -510,6 +574,16 @@ fn ratio(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     }
 }
 
+/// What another tool reports, and no condition on its database.
+fn is_of_tool(detail: &CheckDetail) -> bool {
+    matches!(
+        detail,
+        CheckDetail::RequestsFailed { .. }
+            | CheckDetail::UsersFailed { .. }
+            | CheckDetail::ResultsIncomplete { .. }
+    )
+}
+
 fn consist(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
     found(load, |kind| {
         matches!(
@@ -518,11 +592,13 @@ fn consist(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
         )
     })
     .for_each(|finding| {
-        result.fail(
-            evidence(finding),
-            finding.severity,
-            Next::KeepDatabaseAndAsk,
-        )
+        let next = match &finding.kind {
+            FindingKind::ConditionFails { detail, .. } if is_of_tool(detail) => {
+                Next::MeasureWithoutErrors
+            }
+            _ => Next::KeepDatabaseAndAsk,
+        };
+        result.fail(evidence(finding), finding.severity, next);
     });
     match &load.conditions {
         Err(missing) => result.missing(*missing),

@@ -23,6 +23,8 @@ pub(in crate::audit) const DRIVE: &str = "drive";
 const KINDS: [&str; 2] = ["form", "backing"];
 /// Settings of an emulated drive that a directory does not have.
 const OF_DRIVES: [&str; 3] = ["capacity", "fill", "flush"];
+/// A kind of maintenance.
+pub(in crate::audit) const BACKUPS: &str = "backups";
 /// Set apart from the configuration by rules of their own.
 pub(in crate::audit) const VICTIMS: &str = "loaded systems";
 
@@ -140,8 +142,9 @@ fn maintained(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
         };
         let kinds: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
         for kind in kinds {
-            let a = of(first, kind);
-            let b = of(second, kind);
+            let Some((a, b)) = times(first, kind).zip(times(second, kind)) else {
+                continue;
+            };
             let what = if load.is_empty() {
                 kind.clone()
             } else {
@@ -166,8 +169,10 @@ fn maintained(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
     }
 }
 
-fn of(ran: &BTreeMap<String, f64>, kind: &str) -> f64 {
-    ran.get(kind).copied().unwrap_or_default()
+/// How often it ran; `None`: not counted. Backups have no counter, they are there or not.
+fn times(ran: &BTreeMap<String, f64>, kind: &str) -> Option<f64> {
+    let none = (kind == BACKUPS).then_some(0.0);
+    ran.get(kind).copied().or(none)
 }
 
 fn one_factor(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
@@ -330,18 +335,21 @@ fn repeat(pair: &Pair, thresholds: &Thresholds, result: &mut RuleResult) {
     let spread = match (pair.first.spread_percent, pair.second.spread_percent) {
         (Ok(first), Ok(second)) => first.max(second),
         // One run has no spread; the runs were checked above.
-        _ => return,
+        (Err(missing), _) | (_, Err(missing)) => return result.missing(missing),
     };
-    if let Ok(effect_percent) = pair.effect_percent {
-        let evidence = Evidence::RepeatSpread {
-            spread_percent: spread,
-            effect_percent,
-        };
-        result.check(
-            spread <= effect_percent.abs(),
-            evidence,
-            Warning,
-            Next::RepeatMore,
-        );
+    match pair.effect_percent {
+        Err(missing) => result.missing(missing),
+        Ok(effect_percent) => {
+            let evidence = Evidence::RepeatSpread {
+                spread_percent: spread,
+                effect_percent,
+            };
+            result.check(
+                spread <= effect_percent.abs(),
+                evidence,
+                Warning,
+                Next::RepeatMore,
+            );
+        }
     }
 }

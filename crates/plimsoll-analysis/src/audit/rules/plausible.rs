@@ -7,10 +7,17 @@ use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity::Error;
 
 pub(super) fn plausible(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    let row = match &load.row {
-        Err(missing) => return result.missing(*missing),
-        Ok(row) => row,
-    };
+    if let Err(missing) = load.row.as_ref()
+        && load.printed.is_empty()
+    {
+        return result.missing(*missing);
+    }
+    for row in load.row.iter().chain(&load.printed) {
+        related(row, thresholds, result);
+    }
+}
+
+fn related(row: &RelatedFigures, thresholds: &Thresholds, result: &mut RuleResult) {
     let in_order = [&row.percentiles, &row.lowest, &row.highest]
         .map(|percentiles| order(percentiles, row, result));
     if in_order[0] {

@@ -42,6 +42,10 @@ impl RuleResult {
         }
     }
 
+    pub fn has_fired(&self) -> bool {
+        self.fired.is_some()
+    }
+
     /// Without evidence a rule does not pass; inputs missing beside others are listed with the evidence.
     pub fn verdict(self, rule: Rule, about: &AuditSubject) -> RuleVerdict {
         let Self {

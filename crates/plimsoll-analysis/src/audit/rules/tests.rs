@@ -1,6 +1,7 @@
 //! Each rule on evidence that is as it has to be, on evidence that is not, and on none. `docs/audit.md` has the table.
 
 mod faults;
+mod removed;
 mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,7 @@ use super::load::drop_cause;
 use crate::audit::input::{
     AuditInput, AuditedSide, Bandwidth, Counted, GeneratorLocation, InFlight, Known, LoadFacts,
     Move, Neighbours, OrderRate, Pair, Percentile, Precision, Range, RelatedFigures, Sentence,
-    StatedDuration, SystemFacts, WindowTrend,
+    StatedDuration, SubjectFindings, SystemFacts, WindowTrend,
 };
 use crate::audit::{AuditSubject, DropCause, Missing, Rule, RuleOutcome, RuleVerdict};
 use crate::summary::DiagnosisSummary;
@@ -20,7 +21,7 @@ use crate::summary::{Conservation, Finding, FindingKind, Responses};
 use plimsoll_plan::Thresholds;
 use plimsoll_record::drive::DriveOp;
 use plimsoll_record::message::DoctorFinding;
-use plimsoll_record::{Diagnosis, DiagnosisLevel, Integrity, Severity};
+use plimsoll_record::{Diagnosis, DiagnosisLevel, Integrity, RunStatus, Severity};
 
 fn settings(all: &[(&str, &str)]) -> BTreeMap<String, String> {
     all.iter()
@@ -55,6 +56,7 @@ fn side(name: &str) -> AuditedSide {
 fn good_load() -> LoadFacts {
     LoadFacts {
         about: AuditSubject::Named("16 users".to_owned()),
+        points: Vec::new(),
         findings: Vec::new(),
         open: false,
         probe: false,
@@ -76,11 +78,14 @@ fn good_load() -> LoadFacts {
         responses: Err(Missing::NoResponses),
         precision: Ok(Precision::Half {
             percent: 1.7,
-            measured_s: 300.0,
+            measured_s: Some(300.0),
+            of_repeats: false,
         }),
         checkpoints: Ok(3.0),
         written: Ok((90_000.0, 32.0)),
         sizes: Ok((100_000.0, 32_000.0)),
+        buffered: Ok(false),
+        suspicions: Vec::new(),
         reads: Ok(2.5),
         generator: Ok(35.0),
         lag: Ok((0.02, 8.0)),
@@ -92,6 +97,7 @@ fn good_load() -> LoadFacts {
         emulated: Ok(("Example NVMe".to_owned(), 90_000, 1.5, 0.2)),
         cut: Some(4_000),
         row: Ok(good_row()),
+        printed: Vec::new(),
     }
 }
 
@@ -200,7 +206,7 @@ fn good() -> AuditInput {
             stated_h: Ok(11.0),
             sum_h: Some(11.0),
         }],
-        findings: Vec::new(),
+        others: Vec::new(),
         file: Some(Integrity::Intact {
             digest: "ab".repeat(32),
         }),
@@ -253,7 +259,8 @@ const HELD: Responses = Responses {
 fn half(percent: f64) -> Known<Precision> {
     Ok(Precision::Half {
         percent,
-        measured_s: 300.0,
+        measured_s: Some(300.0),
+        of_repeats: false,
     })
 }
 
@@ -341,7 +348,7 @@ fn what_is_not_known_is_not_evaluated() {
             stated_h: Err(Missing::NoDuration),
             sum_h: None,
         }],
-        findings: Vec::new(),
+        others: Vec::new(),
         file: Some(Integrity::Open),
     };
     for input in [unknown, AuditInput::default()] {

@@ -58,8 +58,8 @@ fn figures<'a>(
         mb_per_second: over(points.clone(), |point| {
             point.mb_per_second.map(|mb| (mb, None))
         })?,
-        mean_us: latency(points.clone(), |latency| latency.mean_us)?,
-        p99_us: latency(points, |latency| latency.p99_us)?,
+        mean_us: latency(points.clone(), |latency| latency.mean_us),
+        p99_us: latency(points, |latency| latency.p99_us),
     })
 }
 
@@ -146,7 +146,9 @@ pub(super) fn against(job: &BlockJobSummary, first: &BlockJobSummary) -> Option<
         iops: ratio,
         iops_low: interval.map(|interval| interval.low),
         iops_high: interval.map(|interval| interval.high),
-        mean_latency: (first.mean_us.median > 0.0)
-            .then(|| own.mean_us.median / first.mean_us.median),
+        mean_latency: own
+            .mean_us
+            .zip(first.mean_us.filter(|mean| mean.median > 0.0))
+            .map(|(own, first)| own.median / first.median),
     })
 }

@@ -9,6 +9,7 @@ use super::super::index::Index;
 use super::super::latency::{LatencySummary, TxnSummary};
 use super::super::point as plain;
 use super::super::point_summary::PointSummary;
+use super::super::printed::{PrintedLatencies, mean_ms};
 use super::super::tick::{TickRows, window};
 use super::findings;
 use super::summary::{
@@ -79,7 +80,7 @@ pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> Blo
             .collect(),
         workers_cv_percent: cv_percent(&workers),
         workers,
-        in_flight_by_little: in_flight(&figures),
+        in_flight_by_little: in_flight(index, point, &figures, &shares),
         in_flight: point.users,
         keeps_in_flight: keeps_in_flight(point, block),
         seconds: seconds(index, point),
@@ -165,13 +166,46 @@ fn keeps_in_flight(point: &Point, block: &BlockPoint) -> bool {
 
 /// Little's law: the mean number under way is rate × mean time, summed over all kinds of requests. A thread that waits
 /// for a flush has no request under way, so flushes count.
-fn in_flight(figures: &PointSummary) -> Option<f64> {
-    let ms: f64 = figures
-        .types
-        .iter()
-        .filter_map(|op| Some(op.counts.completed() as f64 * op.response?.mean_ms / 1e3))
-        .sum();
-    (figures.measured_s > 0.0 && ms > 0.0).then(|| ms / figures.measured_s)
+fn in_flight(
+    index: &Index,
+    point: &Point,
+    figures: &PointSummary,
+    shares: &[&BlockShare],
+) -> Option<f64> {
+    let printed = PrintedLatencies::of_point(index.record, point.id);
+    let mut seconds = 0.0;
+    for (txn, op) in figures.types.iter().enumerate() {
+        let requests = op.counts.completed();
+        seconds += match op.response {
+            Some(response) => requests as f64 * response.mean_ms / 1e3,
+            None if requests == 0 => 0.0,
+            // Without the time of one kind nothing is known about all.
+            None if figures.imported.is_some() => {
+                printed_seconds(&printed, txn as u32, op, shares)?
+            }
+            None => 0.0,
+        };
+    }
+    (figures.measured_s > 0.0 && seconds > 0.0).then(|| seconds / figures.measured_s)
+}
+
+/// Time of all requests of a kind by the printed means: of all of them, or of each of several workers.
+fn printed_seconds(
+    printed: &[PrintedLatencies],
+    txn: u32,
+    op: &TxnSummary,
+    shares: &[&BlockShare],
+) -> Option<f64> {
+    if let Some(mean) = mean_ms(printed, &op.name) {
+        return Some(op.counts.completed() as f64 * mean.ms / 1e3);
+    }
+    let own: Vec<&&BlockShare> = shares.iter().filter(|share| share.txn == txn).collect();
+    let mut seconds = 0.0;
+    for share in &own {
+        let mean = mean_ms(printed, &format!("{}, job {}", op.name, share.worker + 1))?;
+        seconds += share.requests as f64 * mean.ms / 1e3;
+    }
+    (!own.is_empty()).then_some(seconds)
 }
 
 fn workers(

@@ -164,8 +164,9 @@ pub struct BlockFigures {
     pub rounds: u32,
     pub iops: RepeatedFigure,
     pub mb_per_second: RepeatedFigure,
-    pub mean_us: RepeatedFigure,
-    pub p99_us: RepeatedFigure,
+    /// `None` where there is no distribution, as in outputs of other tools.
+    pub mean_us: Option<RepeatedFigure>,
+    pub p99_us: Option<RepeatedFigure>,
 }
 
 /// Ratio to the first medium, with its 95 % interval where both have one.

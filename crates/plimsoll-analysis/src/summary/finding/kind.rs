@@ -40,6 +40,8 @@ pub enum FindingKind {
         samples: u64,
         needed: u64,
     },
+    /// Long enough, and in too few parts for an interval and for the check whether it was steady.
+    FewIntervals { measured_s: f64, intervals: u64 },
     /// Counts and what was in flight disagree.
     CountsBroken {
         at_s: f64,
@@ -83,6 +85,8 @@ pub enum FindingKind {
         percent: f64,
         limit_percent: f64,
     },
+    /// Figures of the point cannot all be true, as a rule of the audit found.
+    Contradicted { rule: String },
     /// Failed or dropped intents.
     NotServed {
         failed: u64,

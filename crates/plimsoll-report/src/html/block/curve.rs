@@ -79,8 +79,8 @@ fn line(on: &OnMedium<'_>, mb: bool) -> CurveLineData {
             PointData {
                 share: None,
                 x: short(rate.median),
-                mean: Some(short(figures.mean_us.median)),
-                p99: Some(short(figures.p99_us.median)),
+                mean: figures.mean_us.map(|mean| short(mean.median)),
+                p99: figures.p99_us.map(|p99| short(p99.median)),
                 usable: on.job.verdict < Verdict::Invalid,
             }
         }),

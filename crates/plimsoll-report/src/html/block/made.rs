@@ -212,8 +212,8 @@ impl JobDemand<'_> {
                 rounds: counted as u32,
                 iops: figure(iops, true),
                 mb_per_second: figure(iops * self.bytes() / 1e6, true),
-                mean_us: figure(latency.mean_us, false),
-                p99_us: figure(latency.p99_us, false),
+                mean_us: Some(figure(latency.mean_us, false)),
+                p99_us: Some(figure(latency.p99_us, false)),
             }),
             typical: Some(points.len() - 1),
             against_first: None,
@@ -258,7 +258,7 @@ fn against(first: &BlockMedium, other: &mut BlockMedium) {
             iops: ratio,
             iops_low: Some(ratio * 0.94),
             iops_high: Some(ratio * 1.06),
-            mean_latency: Some(a.mean_us.median / b.mean_us.median),
+            mean_latency: a.mean_us.zip(b.mean_us).map(|(a, b)| a.median / b.median),
         });
     }
 }

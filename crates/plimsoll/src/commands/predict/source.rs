@@ -1,9 +1,9 @@
 //! What predictions start from: points of run files, and the models of their drives.
 
+use plimsoll_analysis::audited::figures;
 use plimsoll_analysis::predict::{
     DriveAnswer, MeasuredDemand, PointRefusal, PredictedChange, PredictedDrive, demands,
 };
-use plimsoll_analysis::summary::figures;
 use plimsoll_drive::model::{Completion, DriveOp, Op, RequestId, Setup, Storage};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::storage_model::StorageModel;

@@ -1,6 +1,7 @@
 //! One fault each, the rule that has to find it and how severe it is.
 
 use super::*;
+use crate::audit::Evidence;
 
 pub(super) const FAULTS: &[Fault] = &[
     (
@@ -523,5 +524,70 @@ pub(super) const FAULTS: &[Fault] = &[
         "6 h and 5 × 1 h are not 12 h",
         Severity::Error,
         |input| input.durations[0].stated_h = Ok(12.0),
+    ),
+    (Rule::Finding, "84 % failed", Severity::Error, |input| {
+        let kind = FindingKind::NotServed {
+            failed: 68_649,
+            dropped: 0,
+            percent: 83.7,
+        };
+        found(input, Severity::Error, kind);
+    }),
+    (
+        Rule::Finding,
+        "the run ended early",
+        Severity::Warning,
+        |input| {
+            let kind = FindingKind::RunEnded {
+                status: RunStatus::Interrupted,
+                reason: String::new(),
+            };
+            let findings = vec![Finding {
+                severity: Severity::Warning,
+                kind,
+            }];
+            input.others.push(SubjectFindings {
+                about: AuditSubject::Whole,
+                findings,
+            });
+        },
+    ),
+    (
+        Rule::Plausible,
+        "a printed mean above the 99.99th percentile",
+        Severity::Error,
+        |input| {
+            input.loads[0].printed = vec![RelatedFigures {
+                percentiles: vec![
+                    percentile("p99.99", 0.9999, 2.0),
+                    percentile("max", 1.0, 9.0),
+                ],
+                mean_ms: Some(4.0),
+                ..RelatedFigures::default()
+            }];
+        },
+    ),
+    (Rule::Cached, "the page cache", Severity::Warning, |input| {
+        input.loads[0].sizes = Err(Missing::NoSizes);
+        input.loads[0].buffered = Ok(true);
+    }),
+    (
+        Rule::Thin,
+        "reads faster than any drive",
+        Severity::Warning,
+        |input| {
+            input.loads[0].suspicions = vec![Evidence::FastReads {
+                mean_us: 2.4,
+                fastest_us: 5.0,
+            }];
+        },
+    ),
+    (
+        Rule::Thin,
+        "reads that no device saw",
+        Severity::Warning,
+        |input| {
+            input.loads[0].suspicions = vec![Evidence::ReachedDevice { percent: 0.1 }];
+        },
     ),
 ];

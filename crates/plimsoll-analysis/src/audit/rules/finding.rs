@@ -1,0 +1,95 @@
+//! The rule about findings of the summary that no other rule evaluates, so that run and audit have one verdict.
+
+use super::result::RuleResult;
+use crate::audit::input::{AuditInput, LoadFacts, SubjectFindings};
+use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleVerdict};
+use crate::summary::{Finding, FindingKind};
+use plimsoll_record::Severity;
+
+/// `verdicts` are those of all other rules.
+pub(super) fn evaluate(input: &AuditInput, verdicts: &[RuleVerdict]) -> Vec<RuleVerdict> {
+    // A published table has no findings.
+    if input.file.is_none() {
+        return Vec::new();
+    }
+    let mut all: Vec<RuleVerdict> = Vec::new();
+    for SubjectFindings { about, findings } in &input.others {
+        let result = evaluate_findings(about, findings, verdicts);
+        all.extend(
+            result
+                .has_fired()
+                .then(|| result.verdict(Rule::Finding, about)),
+        );
+    }
+    all.extend(input.loads.iter().map(|load| of_load(load, verdicts)));
+    all
+}
+
+fn of_load(load: &LoadFacts, verdicts: &[RuleVerdict]) -> RuleVerdict {
+    let mut result = evaluate_findings(&load.about, &load.findings, verdicts);
+    if load.measured_s.is_none() {
+        result.missing(Missing::NothingMeasured);
+    } else if !result.has_fired() {
+        result.pass(Evidence::NoFinding);
+    }
+    result.verdict(Rule::Finding, &load.about)
+}
+
+fn evaluate_findings(
+    about: &AuditSubject,
+    findings: &[Finding],
+    verdicts: &[RuleVerdict],
+) -> RuleResult {
+    let mut result = RuleResult::default();
+    for finding in findings.iter().filter(|own| own.severity > Severity::Note) {
+        let is_covered = rule_of(&finding.kind).is_some_and(|rule| {
+            let mut own = verdicts.iter().filter(|verdict| verdict.rule == rule);
+            own.any(|verdict| {
+                let is_same = verdict.about == *about || is_of_no_load(rule);
+                is_same && verdict.outcome.severity() >= Some(finding.severity)
+            })
+        });
+        if !is_covered {
+            let finding_kind = finding.kind.clone();
+            let evidence = Evidence::Found {
+                finding: finding_kind,
+            };
+            result.fail(evidence, finding.severity, Next::MendFinding);
+        }
+    }
+    result
+}
+
+/// Rules about systems and about bytes that were moved.
+fn is_of_no_load(rule: Rule) -> bool {
+    matches!(rule, Rule::Thin | Rule::Rate)
+}
+
+/// The rule that evaluates the same thing; `None`: no other one.
+fn rule_of(kind: &FindingKind) -> Option<Rule> {
+    use FindingKind as F;
+    Some(match kind {
+        F::InFlightOff { .. } => Rule::Little,
+        F::Contradicted { rule } => Rule::parse(rule)?,
+        F::CountsBroken { .. }
+        | F::HistogramDisagrees { .. }
+        | F::WorkersDisagree { .. }
+        | F::CommitsDisagree { .. }
+        | F::NotDrained { .. }
+        | F::Unanswered { .. } => Rule::Conserve,
+        F::Unsteady { .. } => Rule::Steady,
+        F::NothingMeasured
+        | F::NothingCompleted { .. }
+        | F::ShortWindow { .. }
+        | F::FewIntervals { .. }
+        | F::TooFewSamples { .. } => Rule::Short,
+        // CLIENT is about what was dropped.
+        F::NotServed { failed: 0, .. } => Rule::Client,
+        F::ConditionFails { .. } => Rule::Consist,
+        F::Emulated { .. } | F::EmulationWaited { .. } | F::DriveErrors { .. } => Rule::Emulated,
+        F::CommittedLost { .. } | F::NotRecovered => Rule::Durable,
+        F::NeverWritten { .. } => Rule::Thin,
+        F::RateDisagrees { .. } => Rule::Rate,
+        _ => return None,
+    })
+}
