@@ -51,6 +51,8 @@ pub struct BlockJobSummary {
     pub typical: Option<usize>,
     /// Over the rounds that count. `None`: nothing was measured.
     pub figures: Option<BlockFigures>,
+    /// Reads, writes and flushes apart: medians over the rounds that count.
+    pub by_op: Vec<BlockOpSummary>,
     /// Against the same job on the first medium; `None` on that itself, and where a figure is missing or invalid.
     pub against_first: Option<BlockRatios>,
     /// By rising offered rate.
@@ -161,7 +163,25 @@ pub struct BlockFigures {
     pub iops: RepeatedFigure,
     pub mb_per_second: RepeatedFigure,
     pub mean_us: RepeatedFigure,
+    pub p50_us: RepeatedFigure,
+    pub p95_us: RepeatedFigure,
     pub p99_us: RepeatedFigure,
+    pub p999_us: RepeatedFigure,
+    pub max_us: RepeatedFigure,
+}
+
+impl BlockFigures {
+    /// Medians of the rounds' latencies.
+    pub fn latency(&self) -> BlockLatency {
+        BlockLatency {
+            mean_us: self.mean_us.median,
+            p50_us: self.p50_us.median,
+            p95_us: self.p95_us.median,
+            p99_us: self.p99_us.median,
+            p999_us: self.p999_us.median,
+            max_us: self.max_us.median,
+        }
+    }
 }
 
 /// Ratio to the first medium, with its 95 % interval where both have one.
