@@ -191,17 +191,41 @@ function areas(theme: Theme, width: number): LineSeriesOption["markArea"] {
 
 type Area = [{ xAxis: number; name?: string; itemStyle?: { color: string } }, { xAxis: number }];
 
-function marks(theme: Theme): LineSeriesOption["markLine"] {
+/** An event's text without its code. */
+const sentence = (text: string): string => text.slice(text.indexOf(": ") + 2);
+
+/** Room that a name along its line needs beside that of the line before, in pixels. */
+const NAME_ROOM = 15;
+
+function marks(theme: Theme, width: number): LineSeriesOption["markLine"] {
+  const place = (at: number) => ((at - from) / (end - from)) * width;
+  let last = -Infinity;
+  const named = [...data.events].sort((a, b) => a.at - b.at).map((e) => {
+    const hasRoom = place(e.at) - last >= NAME_ROOM;
+    if (hasRoom) last = place(e.at);
+    return { ...e, hasRoom };
+  });
   const colors: Record<string, string> = { warning: theme.warning, error: theme.error };
   return {
     symbol: "none",
     silent: false,
-    label: { show: false },
+    // Along the line: upright, so that many find room.
+    label: {
+      show: true,
+      position: "insideEndTop",
+      distance: 2,
+      color: theme.soft,
+      fontSize: 10,
+      width: 170,
+      overflow: "truncate",
+      formatter: (p) => sentence(String((p as { name?: string }).name ?? "")),
+    },
     lineStyle: { width: 1, type: "solid", opacity: 0.9 },
     tooltip: { formatter: (p) => escape(String((p as { name?: string }).name ?? "")) },
-    data: data.events.map((e) => ({
+    data: named.map((e) => ({
       xAxis: e.at / unit,
       name: e.text,
+      label: { show: e.hasRoom },
       lineStyle: { color: colors[e.severity] ?? theme.soft, type: e.severity === "note" ? "dashed" : "solid" },
     })),
   };
@@ -232,7 +256,7 @@ function series(theme: Theme, lines: Line[], width: number, log: boolean): LineS
     // An area ends at zero, which a logarithmic axis does not have.
     areaStyle: l.area && !log ? { color: l.color, opacity: l.area, origin: "start" } : undefined,
     emphasis: { disabled: true },
-    ...(i === 0 ? { markArea: areas(theme, width), markLine: marks(theme) } : {}),
+    ...(i === 0 ? { markArea: areas(theme, width), markLine: marks(theme, width) } : {}),
   }));
 }
 

@@ -36,8 +36,8 @@ pub use blocks::BlockAnswer;
 pub use cuts::CutAnswer;
 pub use figures::{AnswerLoad, RateEstimate};
 pub use kinds::{
-    AnswerResult, AnswerRow, ComparedBy, LimitedBy, Limiter, LoadAnswer, MediaAnswer, MediumRatio,
-    NoAnswer, PointCounts, RateBasis, RunAnswer, StepPeak, Trust, TrustLimit, TrustReason,
+    AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer,
+    PointCounts, RateBasis, RunAnswer, StepPeak, Trust, TrustLimit, TrustReason,
 };
 pub use lines::LineAnswer;
 pub use noise::NoiseAnswer;

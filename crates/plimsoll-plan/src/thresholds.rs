@@ -32,6 +32,8 @@ macro_rules! for_each_threshold {
                 "CLIENT: 99th percentile of the schedule's lag, of the median response time.";
             steal, 1.0, "%", 0.0, 100.0, "plimsoll's own, as the doctor has it.",
                 "NOISE: CPU time that the hypervisor gave to others.";
+            other_cpu, 10.0, "%", 0.0, 100.0, "plimsoll's own, as the doctor has it.",
+                "NOISE: CPU time of other programs, of the machine's.";
             calibration, 2.0, "%", 0.1, 100.0, "plimsoll's own: a machine that changes by more changes what is measured on it.",
                 "NOISE: how far a calibration after the run may be off the one before.";
             other_io, 5.0, "%", 0.1, 100.0, "plimsoll's own.",

@@ -270,7 +270,7 @@ fn requests<'a>(
     op: &str,
 ) -> Option<&'a BlockOpSummary> {
     let name = format!("{} {op}", stream.name);
-    let mut ops = typical(on.job)?.by_op.iter();
+    let mut ops = on.job.by_op.iter();
     ops.find(|found| found.op == name.trim_start())
 }
 

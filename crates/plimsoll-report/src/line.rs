@@ -163,10 +163,23 @@ fn sign_text(m: &Messages, sign: &Sign) -> String {
     m.text_with(sign_id(sign.what), &args)
 }
 
+/// A bottleneck and its figure within a sentence: `the log (60.0 % of active sessions wait for it)`.
+pub(crate) fn sign_words(m: &Messages, what: Bottleneck, figure: f64) -> String {
+    let id = format!("answer-sign-{}", what.name().replace('_', "-"));
+    m.text_with(&id, &[("figure", three(figure))])
+}
+
 fn sign_id(what: Bottleneck) -> &'static str {
     match what {
         Bottleneck::Generator => "bottleneck-generator",
+        Bottleneck::Emulator => "bottleneck-emulator",
+        Bottleneck::OtherPrograms => "bottleneck-other-programs",
+        Bottleneck::Steal => "bottleneck-steal",
         Bottleneck::Cpu => "bottleneck-cpu",
+        Bottleneck::Processors => "bottleneck-processors",
+        Bottleneck::SessionCpu => "bottleneck-session-cpu",
+        Bottleneck::Reads => "bottleneck-reads",
+        Bottleneck::Client => "bottleneck-client",
         Bottleneck::DeviceBusy => "bottleneck-device-busy",
         Bottleneck::DeviceWriteTime => "bottleneck-device-write-time",
         Bottleneck::DeviceReadTime => "bottleneck-device-read-time",

@@ -5,6 +5,7 @@ use plimsoll_analysis::summary::{
 };
 use plimsoll_record::WaitState;
 
+use crate::line::sign_words;
 use crate::load_summary::{LOAD, with_load};
 use crate::message::Messages;
 use crate::number::{self, or_none, percent, three};
@@ -101,7 +102,11 @@ fn sentence(m: &Messages, sampled: SampledPoint<'_>) -> Option<String> {
     } else {
         String::new()
     };
-    Some(sentence + &rough)
+    let limited = point.bottleneck.first().map(|sign| {
+        let sign = sign_words(m, sign.what, sign.beyond);
+        format!(" {}", m.text_with("waits-limited", &[("sign", sign)]))
+    });
+    Some(sentence + &rough + &limited.unwrap_or_default())
 }
 
 /// The sentence of the point with the highest rate, or else of the last.

@@ -24,7 +24,7 @@ pub struct BlockAnswer {
     pub slower: Option<f64>,
     pub iops: RateEstimate,
     pub mb_per_second: f64,
-    /// Of the typical round.
+    /// Median over the rounds, as in all tables.
     pub p99_us: Option<f64>,
     /// IOPS to those of the first medium; `None` where one of them is invalid or ran at another speed.
     pub ratio: Option<Ratio>,
@@ -121,7 +121,6 @@ fn answer(
         };
         own * 100.0 / stated.per_second
     };
-    let typical = job.typical.and_then(|typical| job.points.get(typical));
     Some(BlockAnswer {
         job: job.job.clone(),
         medium: medium.medium.clone(),
@@ -129,7 +128,7 @@ fn answer(
         slower: medium.slower.filter(|factor| *factor > 1.0),
         iops: figures.iops.into(),
         mb_per_second: figures.mb_per_second.median,
-        p99_us: typical.and_then(|point| Some(point.latency?.p99_us)),
+        p99_us: Some(figures.p99_us.median),
         ratio: job.against_first.map(|own| Ratio {
             ratio: own.iops,
             interval: own

@@ -11,7 +11,7 @@ use super::figures::{AnswerLoad, RateEstimate};
 use super::lines::LineAnswer;
 use super::noise::NoiseAnswer;
 use crate::audit::{AuditFault, Rule};
-use crate::summary::{FindingKind, MediumSpeed, Ratio, Verdict};
+use crate::summary::{Bottleneck, FindingKind, MediumSpeed, Ratio, Verdict};
 
 /// What a run says about its question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -205,35 +205,14 @@ pub struct AnswerRow {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LimitedBy {
     pub medium: Option<String>,
-    pub limiter: Limiter,
-    /// Of a transaction's time without waiting for locks; of the machine's processors where `limiter` is
-    /// [`Limiter::Processors`].
+    pub limiter: Bottleneck,
+    /// Whether it is that of the prediction for full speed, which knows CPU, reads and the log.
+    pub is_predicted: bool,
+    /// Predicted: of a transaction's time without waiting for locks. Else the figure of the limiter, in percent.
     pub percent: f64,
     /// Waiting for locks, where it is most of a transaction's time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locks_percent: Option<f64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Limiter {
-    Cpu,
-    Reads,
-    Flushes,
-    Locks,
-    Processors,
-}
-
-impl Limiter {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Reads => "reads",
-            Self::Flushes => "flushes",
-            Self::Locks => "locks",
-            Self::Processors => "processors",
-        }
-    }
 }
 
 /// Whether the figures can be used.

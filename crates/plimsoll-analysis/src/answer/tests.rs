@@ -7,7 +7,7 @@ use crate::emulated::{DataSheet, StatedRate};
 use crate::full_speed::{FullSpeed, FullSpeedPoint};
 use crate::predict::{Prediction, TimeParts};
 use crate::summarise;
-use crate::summary::{Finding, FindingKind, Interval, MediumSpeed};
+use crate::summary::{BlockJobSummary, Bottleneck, Finding, FindingKind, Interval, MediumSpeed};
 
 /// The fixture: `ladder` with 1, 4 and 16 users on `fast` and `slow`.
 fn figures() -> RunFigures {
@@ -146,7 +146,7 @@ fn what_is_predicted_for_full_speed_leads_and_what_was_measured_stands_beside_it
         &full_speed,
     );
     assert_eq!(limits.len(), 2);
-    assert_eq!(limits[0].limiter, Limiter::Flushes);
+    assert_eq!(limits[0].limiter, Bottleneck::Log);
     assert_eq!(limits[0].locks_percent, Some(65.0));
     assert!((limits[0].percent - 2.0 * 100.0 / 3.5).abs() < 1e-9);
 }
@@ -428,6 +428,52 @@ fn noise_is_answered_before_the_rates_beside_it() {
 fn blocks_of(figures: &RunFigures, sheets: &[DataSheet]) -> Option<Vec<BlockAnswer>> {
     let audit = Audit::default();
     blocks::of(figures, sheets, &RefusedFigures::new(&audit, figures))
+}
+
+#[test]
+fn figures_of_a_job_are_those_of_its_tables_in_every_round() {
+    let mut figures = summarise(&fixture::block()).figures;
+    let rounds = |job: &BlockJobSummary| job.points.iter().filter(|point| point.counts).count();
+    let jobs = figures.blocks.iter().flat_map(|step| &step.media);
+    let jobs: Vec<&BlockJobSummary> = jobs.flat_map(|medium| &medium.jobs).collect();
+    assert!(jobs.iter().any(|job| rounds(job) > 1));
+    for job in jobs {
+        let Some(latency) = job.figures.map(|own| own.latency()) else {
+            continue;
+        };
+        let rising = [
+            latency.p50_us,
+            latency.p95_us,
+            latency.p99_us,
+            latency.p999_us,
+            latency.max_us,
+        ];
+        assert!(rising.is_sorted(), "{}: {rising:?}", job.job);
+        // Of a single kind of requests the job's figures are that kind's.
+        if let [op] = job.by_op.as_slice() {
+            assert_eq!(op.latency, Some(latency), "{}", job.job);
+        }
+    }
+    // With rounds that differ, as on a busy machine.
+    let step = &mut figures.blocks[0];
+    for job in step.media.iter_mut().flat_map(|medium| &mut medium.jobs) {
+        let figure = job.figures.as_mut().unwrap();
+        figure.p99_us.median *= 1.25;
+    }
+    let answers = blocks_of(&figures, &[]).unwrap();
+    for answer in &answers {
+        let medium = figures.blocks[0]
+            .media
+            .iter()
+            .find(|own| own.medium == answer.medium);
+        let job = medium
+            .unwrap()
+            .jobs
+            .iter()
+            .find(|own| own.job == answer.job);
+        let tables = job.unwrap().figures.unwrap().p99_us.median;
+        assert_eq!(answer.p99_us, Some(tables), "{}", answer.job);
+    }
 }
 
 #[test]

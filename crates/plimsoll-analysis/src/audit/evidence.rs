@@ -153,6 +153,8 @@ pub enum Evidence {
     },
     /// NOISE: CPU time that the hypervisor gave to others.
     Steal { percent: f64, limit_percent: f64 },
+    /// NOISE: CPU time of other programs on the machine.
+    OtherCpu { percent: f64, limit_percent: f64 },
     /// NOISE.
     Governor { governor: String },
     /// NOISE: the calibration before and after.
@@ -349,6 +351,8 @@ pub enum Missing {
     NoSampling,
     /// The machine was not monitored.
     NoHost,
+    /// CPU time of the system, without which that of other programs is not known.
+    NoSystemCpu,
     /// Governor of the processors: not readable.
     NoGovernor,
     /// No calibration before and after.

@@ -184,6 +184,8 @@ pub struct LoadFacts {
     /// Dropped, and their share in percent.
     pub dropped: Known<(u64, f64)>,
     pub steal: Known<f64>,
+    /// CPU time of other programs, in percent of the machine's.
+    pub other_cpu: Known<f64>,
     /// TPM and NOPM, and New-Orders behind them where they were counted.
     pub tpm_nopm: Known<(f64, f64, Option<f64>)>,
     /// Conditions verified, and those that fail.
@@ -226,6 +228,7 @@ impl LoadFacts {
             connections: Err(Missing::NoCounts),
             dropped: Err(Missing::NoCounts),
             steal: Err(Missing::NoHost),
+            other_cpu: Err(Missing::NoHost),
             tpm_nopm: Err(Missing::NoTpm),
             conditions: Err(Missing::NotVerified),
             emulated: Err(Missing::NoEmulation),

@@ -131,6 +131,8 @@ pub struct ArrayPhase {
     /// After the measurement began.
     pub from_s: f64,
     pub seconds: f64,
+    /// A rebuild that did not end with it: the measurement ended, or another event came, before the member was rebuilt.
+    pub is_unfinished: bool,
     /// Of New-Orders a minute, or transactions a second.
     pub rate: Option<f64>,
     pub p99_ms: Option<f64>,
@@ -163,6 +165,8 @@ impl ArrayPhases {
                 Some(StateChange {
                     at: event.at,
                     state: states.after(&event.kind)?,
+                    ends_rebuild: matches!(event.kind, EventKind::MemberRebuilt { .. })
+                        && states.rebuilding.is_empty(),
                 })
             })
             .collect();
@@ -172,6 +176,7 @@ impl ArrayPhases {
         let mut all = vec![StateChange {
             at: window.start,
             state: ArrayState::before(turns.first()?.state),
+            ends_rebuild: false,
         }];
         all.extend(turns);
         let ends = all.iter().skip(1).map(|own| own.at).chain([window.end]);
@@ -179,6 +184,11 @@ impl ArrayPhases {
         let mut phases: Vec<ArrayPhase> = spans
             .map(|(own, end)| phase(own, end, window.start, &seconds, nopm))
             .collect();
+        let next = all.iter().skip(1).map(Some).chain([None]);
+        for (phase, next) in phases.iter_mut().zip(next) {
+            let is_rebuilt = next.is_some_and(|next| next.ends_rebuild);
+            phase.is_unfinished = phase.state == ArrayState::Rebuilding && !is_rebuilt;
+        }
         let before = phases.first().and_then(|own| own.rate);
         for own in &mut phases {
             own.ratio = own
@@ -209,6 +219,8 @@ impl ArrayPhases {
 struct StateChange {
     at: Nanos,
     state: ArrayState,
+    /// The last member that was being rebuilt is.
+    ends_rebuild: bool,
 }
 
 /// One second of the transactions that count.
@@ -269,6 +281,7 @@ fn phase(
         state: own.state,
         from_s: own.at.saturating_sub(origin).as_secs_f64(),
         seconds: end.saturating_sub(own.at).as_secs_f64(),
+        is_unfinished: false,
         rate: per_second.map(|rate| rate * if nopm { 60.0 } else { 1.0 }),
         p99_ms: response.quantile(0.99).map(|p99| p99.as_millis_f64()),
         failed,

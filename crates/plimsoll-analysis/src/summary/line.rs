@@ -80,12 +80,9 @@ pub(super) fn of(index: &Index, ladder: &LadderSummary, points: &[&Point]) -> Op
         .min_by(|a, b| a.load.total_cmp(&b.load))
         .map(|tried| tried.load_index);
     let point = |index: Option<usize>| {
-        index
-            .and_then(|index| points.get(ladder.loads.get(index)?.typical))
-            .copied()
+        index.and_then(|index| ladder.points.get(ladder.loads.get(index)?.typical))
     };
-    let bottleneck = point(beyond)
-        .map(|beyond| bottleneck::signs(index, &ladder.points, point(at_line), beyond, points));
+    let bottleneck = point(beyond).map(|beyond| bottleneck::signs(index, point(at_line), beyond));
     Some(LoadLine {
         quantile: search.objective.quantile,
         limit_ms: search.objective.limit.as_millis_f64(),

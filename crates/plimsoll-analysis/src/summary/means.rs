@@ -142,6 +142,23 @@ fn order(mean: &MetricMean) -> Option<usize> {
         .position(|metric| metric.info().name == mean.metric)
 }
 
+/// The sum over all subjects of a kind; `None` where none was sampled.
+pub(super) fn sum_of(
+    index: &Index,
+    kind: SubjectKind,
+    metric: Metric,
+    start: Nanos,
+    end: Nanos,
+) -> Option<f64> {
+    let is_of_kind = |series: &&Series| {
+        let mut subjects = index.record.subjects.iter();
+        series.metric == metric && subjects.any(|own| own.id == series.subject && own.kind == kind)
+    };
+    let all = index.record.series.iter().filter(is_of_kind);
+    let means = all.filter_map(|series| Some(mean(series, None, start, end)?.mean));
+    means.reduce(|sum, more| sum + more)
+}
+
 /// The metric that counts the requests of a mean time per request.
 fn requests(metric: Metric) -> Option<Metric> {
     match metric {
@@ -188,14 +205,6 @@ fn mean(series: &Series, requests: Option<&Series>, start: Nanos, end: Nanos) ->
         max,
         samples,
     })
-}
-
-/// Seconds of the window that samples of a rate are about.
-pub(super) fn covered_s(series: &Series, start: Nanos, end: Nanos) -> f64 {
-    series
-        .near(start, end)
-        .map(|sample| inside(sample, MetricKind::Rate, start, end))
-        .sum()
 }
 
 /// Seconds of the sample's interval within the window; of a gauge 1 if it was taken in it, else 0.

@@ -1,7 +1,9 @@
 //! The figures of one ladder point.
 
 use super::array_phases::ArrayPhases;
+use super::bottleneck;
 use super::conserve::{self, Balance};
+use super::cpu::CpuShares;
 use super::cut::CutSummary;
 use super::drive;
 use super::finding::{Finding, Verdict};
@@ -75,6 +77,7 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
             figures.measured_s,
             completed,
         );
+        figures.cpu = CpuShares::of(index, point, window, &figures.resources);
         figures.drive = drive::summarise(index, point, window, &figures);
         figures.waits = waits::summarise(index, point, window);
         figures.database = database::summarise(
@@ -105,6 +108,7 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
     );
     figures.findings = findings::of_point(index, point, &figures, &phases);
     figures.verdict = Verdict::of(&figures.findings);
+    figures.bottleneck = bottleneck::signs(index, None, &figures);
     (figures, sums)
 }
 
@@ -149,6 +153,7 @@ pub(super) fn sum_of(
             figures.measured_s,
             completed,
         );
+        figures.cpu = CpuShares::of(index, &all, window, &figures.resources);
         figures.drive = drive::summarise(index, &all, window, &figures);
     }
     figures.outage = OutageSummary::of_all(own.iter().filter_map(|(point, _)| point.outage));
@@ -162,6 +167,7 @@ pub(super) fn sum_of(
             .filter(|check| members.iter().any(|point| check.point == Some(point.id))),
     );
     figures.verdict = Verdict::of(&figures.findings);
+    figures.bottleneck = bottleneck::signs(index, None, &figures);
     figures
 }
 

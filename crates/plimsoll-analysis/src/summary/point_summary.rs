@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::array_phases::ArrayPhases;
+use super::bottleneck::Sign;
 use super::conserve::Conservation;
+use super::cpu::CpuShares;
 use super::cut::CutSummary;
 use super::database::DatabaseFigures;
 use super::drive_summary::DriveSummary;
@@ -68,6 +70,12 @@ pub struct PointSummary {
     pub overall: TxnSummary,
     pub types: Vec<TxnSummary>,
     pub resources: Resources,
+    /// Whose the CPU time was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuShares>,
+    /// What limited it, the strongest sign first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bottleneck: Vec<Sign>,
     pub metrics: Vec<MetricMean>,
     /// What the server's sessions did.
     pub waits: Option<WaitSummary>,

@@ -52,12 +52,21 @@ fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
         true => "answer-unit-nopm",
         false => "answer-unit-rate",
     });
-    let changes = after.iter().filter_map(|phase| {
-        let args = [
-            ("ratio", three(phase.ratio?)),
-            ("seconds", whole(phase.seconds)),
-        ];
-        let id = format!("answer-array-{}", phase.state.name().replace('_', "-"));
+    let changes = after.iter().enumerate().filter_map(|(i, phase)| {
+        // Other events may have come during a rebuild.
+        let of_state = after[..=i].iter().rev();
+        let of_state = of_state.take_while(|own| own.state == phase.state);
+        let seconds = if phase.is_unfinished {
+            phase.seconds
+        } else {
+            of_state.map(|own| own.seconds).sum()
+        };
+        let args = [("ratio", three(phase.ratio?)), ("seconds", whole(seconds))];
+        let id = if phase.is_unfinished {
+            "answer-rebuild-unfinished".to_owned()
+        } else {
+            format!("answer-array-{}", phase.state.name().replace('_', "-"))
+        };
         Some(m.text_with(&id, &args))
     });
     let args = [

@@ -5,7 +5,7 @@ use plimsoll_analysis::search::SearchState;
 use plimsoll_analysis::summary::{MediumSpeed, Verdict, is_like_speed};
 
 use super::words::{AnswerParts, and, medium_and_drive, speeds, subject};
-use crate::line::quantile_name;
+use crate::line::{quantile_name, sign_words};
 use crate::message::Messages;
 use crate::number::{or_none, three};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
@@ -227,11 +227,9 @@ pub(crate) fn table<'a>() -> Table<'a, &'a LineAnswer> {
 
 fn limited_by(m: &Messages, own: &LineAnswer) -> Option<String> {
     let sign = own.bottleneck.first()?;
-    let figure = [("figure", three(sign.beyond))];
-    let id = format!("answer-sign-{}", sign.what.name().replace('_', "-"));
     let args = [
         ("medium", subject(m, own.medium.as_ref())),
-        ("sign", m.text_with(&id, &figure)),
+        ("sign", sign_words(m, sign.what, sign.beyond)),
     ];
     Some(m.text_with("answer-sign", &args))
 }

@@ -319,6 +319,7 @@ fn failures_of_an_array_are_answered_by_what_changed() {
         state,
         from_s,
         seconds: 20.0,
+        is_unfinished: false,
         rate: Some(6000.0 * ratio),
         p99_ms: Some(12.0 / ratio),
         failed: 0,
@@ -357,6 +358,14 @@ fn failures_of_an_array_are_answered_by_what_changed() {
          Before it: 6,000 new orders a minute, with a p99 of 12.0 ms. \
          41 s after the first event the load is back to 90 % of that before. \
          All consistency conditions hold after it."
+    );
+    let mut unfinished = answer.clone();
+    unfinished.array.phases.pop();
+    unfinished.array.phases[2].is_unfinished = true;
+    assert!(
+        sentence(&unfinished).contains("0.800 times in 20 s of a rebuild that had not ended then"),
+        "{}",
+        sentence(&unfinished)
     );
     let mut slow = answer.clone();
     slow.array.normal_after_s = None;

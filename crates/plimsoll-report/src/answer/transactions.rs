@@ -10,6 +10,7 @@ use super::words::{
     AnswerParts, and, at_load, ends, interval, intervals_drawn, medium_and_drive, medium_at_speed,
     speeds, subject, with_p99,
 };
+use crate::line::sign_words;
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
@@ -453,6 +454,13 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
 /// What limits each medium, in words.
 fn limited_by(m: &Messages, answer: &RunAnswer) -> Vec<String> {
     let text = |own: &LimitedBy| {
+        if !own.is_predicted {
+            let args = [
+                ("medium", subject(m, own.medium.as_ref())),
+                ("sign", sign_words(m, own.limiter, own.percent)),
+            ];
+            return m.text_with("answer-sign", &args);
+        }
         let locks = own
             .locks_percent
             .map(|percent| m.text_with("answer-limited-locks", &[("percent", whole(percent))]));

@@ -86,7 +86,7 @@ impl JobRow<'_> {
     fn latency(&self) -> Option<BlockLatency> {
         match self.op {
             Some(op) => op.latency,
-            None => self.point?.latency,
+            None => Some(self.job.figures?.latency()),
         }
     }
 }
@@ -96,7 +96,7 @@ pub(crate) fn job_rows(medium: &BlockMedium) -> Vec<JobRow<'_>> {
     let mut rows = Vec::new();
     for job in &medium.jobs {
         let point = typical(job);
-        let ops = point.map_or(&[][..], |point| &point.by_op);
+        let ops = &job.by_op;
         rows.push(JobRow {
             job,
             point,
@@ -135,14 +135,10 @@ pub(crate) fn jobs<'a>() -> Table<'a, JobRow<'a>> {
         .column("block-mb", Three, |r| {
             r.figure(|f| Some(f.mb_per_second.median), moved)
         })
-        .column("mean-us", Three, |r| {
-            r.figure(|f| Some(f.mean_us?.median), |op| Some(op.latency?.mean_us))
-        })
+        .column("mean-us", Three, |r| Some(r.latency()?.mean_us))
         .column("p50-us", Three, |r| Some(r.latency()?.p50_us))
         .column("p95-us", Three, |r| Some(r.latency()?.p95_us))
-        .column("p99-us", Three, |r| {
-            r.figure(|f| Some(f.p99_us?.median), |op| Some(op.latency?.p99_us))
-        })
+        .column("p99-us", Three, |r| Some(r.latency()?.p99_us))
         .column("p999-us", Three, |r| Some(r.latency()?.p999_us))
         .column("max-us", Three, |r| Some(r.latency()?.max_us))
         .column("verdict", Plain, |r| r.of_job(Some(r.job.verdict)))
@@ -159,10 +155,6 @@ type Jobs<'a> = Table<'a, &'a OnMedium<'a>>;
 impl OnMedium<'_> {
     fn iops(&self) -> Option<RepeatedFigure> {
         Some(self.job.figures?.iops)
-    }
-
-    fn latency(&self) -> Option<BlockLatency> {
-        typical(self.job)?.latency
     }
 }
 
@@ -203,11 +195,11 @@ pub(crate) fn latency<'a>() -> Jobs<'a> {
         |on| on.several,
     )
     .column("mean-us", Three, |on| on.job.figures?.mean_us)
-    .column("p50-us", Three, |on| Some(on.latency()?.p50_us))
-    .column("p95-us", Three, |on| Some(on.latency()?.p95_us))
+    .column("p50-us", Three, |on| on.job.figures?.p50_us)
+    .column("p95-us", Three, |on| on.job.figures?.p95_us)
     .column("p99-us", Three, |on| on.job.figures?.p99_us)
-    .column("p999-us", Three, |on| Some(on.latency()?.p999_us))
-    .column("max-us", Three, |on| Some(on.latency()?.max_us))
+    .column("p999-us", Three, |on| on.job.figures?.p999_us)
+    .column("max-us", Three, |on| on.job.figures?.max_us)
     .grouped(|on| on.several.then(|| on.job.job.clone()))
 }
 
@@ -222,14 +214,14 @@ pub(crate) fn op_rows<'a>(all: &'a [Across<'_>]) -> Vec<OpsRow<'a>> {
     let mut rows = Vec::new();
     for on in on_media(all) {
         if let Some(point) = typical(on.job) {
-            let ops = point.by_op.iter().map(Some).chain([None]);
+            let ops = on.job.by_op.iter().map(Some).chain([None]);
             rows.extend(ops.map(|op| OpsRow { on, point, op }));
         }
     }
     rows
 }
 
-/// Reads, writes and flushes apart, and all of them; of each job and medium the round that stands for it.
+/// Reads, writes and flushes apart, and all of them, of each job and medium.
 pub(crate) fn by_op<'a>() -> Table<'a, OpsRow<'a>> {
     let table = place(
         Table::new("block-operations"),
@@ -242,15 +234,20 @@ pub(crate) fn by_op<'a>() -> Table<'a, OpsRow<'a>> {
         None => m.text("block-all"),
     })
     .column("requests", Whole, |r| Some(r.op?.requests))
-    .column("rate-s", Three, |r| {
-        r.op.map_or(r.point.iops, |op| Some(op.per_second))
+    .column("rate-s", Three, |r| match r.op {
+        Some(op) => Some(op.per_second),
+        None => Some(r.on.job.figures?.iops.median),
     })
-    .column("block-mb", Three, |r| {
-        r.op.map_or(r.point.mb_per_second, moved)
+    .column("block-mb", Three, |r| match r.op {
+        Some(op) => moved(op),
+        None => Some(r.on.job.figures?.mb_per_second.median),
     });
-    times(table, |r| r.op.map_or(r.point.latency, |op| op.latency))
-        .column("in-flight", Plain, in_flight)
-        .row_class(|r| if r.op.is_none() { "total" } else { "" })
+    times(table, |r| match r.op {
+        Some(op) => op.latency,
+        None => Some(r.on.job.figures?.latency()),
+    })
+    .column("in-flight", Plain, in_flight)
+    .row_class(|r| if r.op.is_none() { "total" } else { "" })
 }
 
 /// By Little's law, then the number that the job asks for.

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use plimsoll_block::doctor::checks;
-use plimsoll_block::doctor::gather::{self, GatherOptions};
-use plimsoll_plan::MediumId;
+use plimsoll_block::doctor::gather::{self, Counters, GatherOptions, Quiet};
 use plimsoll_plan::units::Nanos;
+use plimsoll_plan::{MediumId, estimate};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Diagnosis, DiagnosisLevel, Severity, SubjectId};
 use plimsoll_report::message::Messages;
@@ -18,10 +18,29 @@ use crate::{drive_file, known};
 const BLOCKS: u32 = 64;
 const PATIENCE: Nanos = Nanos::from_millis(300);
 
+const LONGEST_QUIET: Nanos = Nanos::from_millis(500);
+const SHORTEST_QUIET: Nanos = Nanos::from_millis(200);
+
+/// A hundredth of the time that the run takes, at most half a second; `None` where that is too short for shares of CPU time,
+/// which the kernel counts in ticks of 10 ms.
+fn quiet_moment(run: Nanos) -> Option<Nanos> {
+    let moment = Nanos(run.0 / 100).min(LONGEST_QUIET);
+    (moment >= SHORTEST_QUIET).then_some(moment)
+}
+
 impl Execution<'_> {
-    /// Only reads, and does not wait to measure other load.
+    /// Only reads. Waits for a moment to see what other programs do, where the run is long enough for that.
     pub(super) fn diagnose_machine(&self) -> StepResult<()> {
-        checks::machine(&gather::machine(None))
+        let quiet = quiet_moment(estimate(self.plan).duration).map(|moment| {
+            let now = || self.clock.now();
+            let before = Counters::read(&now);
+            self.clock.block_until(self.clock.now() + moment);
+            Quiet {
+                before,
+                after: Counters::read(&now),
+            }
+        });
+        checks::machine(&gather::machine(quiet.as_ref()))
             .into_iter()
             .try_for_each(|found| self.record_diagnosis("this machine", found))
     }
@@ -89,5 +108,18 @@ impl Execution<'_> {
             ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_waits_for_a_hundredth_of_its_time_at_most() {
+        let of = |seconds| quiet_moment(Nanos::from_secs(seconds));
+        assert_eq!((of(0), of(19)), (None, None));
+        assert_eq!(of(20), Some(Nanos::from_millis(200)));
+        assert_eq!(of(86_400), Some(Nanos::from_millis(500)));
     }
 }

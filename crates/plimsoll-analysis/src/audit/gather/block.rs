@@ -69,6 +69,9 @@ fn of_point(
         lag: Err(Missing::NoLag),
         dropped: Err(Missing::NotForThisLoad),
         steal: point.steal_percent.ok_or(Missing::NoHost),
+        other_cpu: Err(point
+            .steal_percent
+            .map_or(Missing::NoHost, |_| Missing::NoSystemCpu)),
         tpm_nopm: Err(Missing::NotForThisLoad),
         conditions: Err(Missing::NotForThisLoad),
         emulated: emulated(point.drives.iter()),

@@ -14,7 +14,7 @@ use crate::summary::{
     Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, LadderSummary, LatencySummary,
     PointSummary, Steady, Withheld, bottleneck,
 };
-use plimsoll_plan::size;
+use plimsoll_plan::{Interference, size};
 use plimsoll_record::hist::COARSE_ERROR_PERCENT;
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::RESPONSE_FACT;
@@ -91,6 +91,7 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         connections: connections(point).ok_or(Missing::NoCounts),
         dropped: dropped(facts, point),
         steal: steal(point).ok_or(Missing::NoHost),
+        other_cpu: other_cpu(point),
         tpm_nopm: tpm_nopm(point).or_else(|why| printed::tpm_nopm(facts.record, point).ok_or(why)),
         conditions: conditions(facts, ladder, point),
         emulated: emulated(point.drive.iter()),
@@ -119,6 +120,19 @@ fn steal(point: &PointSummary) -> Option<f64> {
         .reduce(f64::max)
 }
 
+/// Neighbours that the plan wants are not noise.
+fn other_cpu(point: &PointSummary) -> Known<f64> {
+    point
+        .resources
+        .host_cpu_busy_percent
+        .ok_or(Missing::NoHost)?;
+    if point.scene == Interference::Noisy {
+        return Err(Missing::NotForThisLoad);
+    }
+    let others = point.cpu.and_then(|cpu| cpu.others_percent);
+    others.ok_or(Missing::NoSystemCpu)
+}
+
 /// Nothing was measured: the reason for every rule.
 pub(super) fn nothing(about: AuditSubject, findings: Vec<crate::summary::Finding>) -> LoadFacts {
     let none = Missing::NothingMeasured;
@@ -139,6 +153,7 @@ pub(super) fn nothing(about: AuditSubject, findings: Vec<crate::summary::Finding
         connections: Err(none),
         dropped: Err(none),
         steal: Err(none),
+        other_cpu: Err(none),
         tpm_nopm: Err(none),
         conditions: Err(none),
         emulated: Err(none),

@@ -533,6 +533,22 @@ fn noise(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
             );
         }
     }
+    match load.other_cpu {
+        Err(missing) => result.missing(missing),
+        Ok(percent) => {
+            let limit_percent = thresholds.other_cpu;
+            let evidence = Evidence::OtherCpu {
+                percent,
+                limit_percent,
+            };
+            result.check(
+                percent <= limit_percent,
+                evidence,
+                Warning,
+                Next::QuietMachine,
+            );
+        }
+    }
 }
 
 /// Percent that TPM/NOPM is off by chance, or that of two sides differ by: New-Orders are a share p of all n transactions,

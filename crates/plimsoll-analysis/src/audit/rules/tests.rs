@@ -92,6 +92,7 @@ fn good_load() -> LoadFacts {
         connections: Ok(40.0),
         dropped: Ok((0, 0.0)),
         steal: Ok(0.2),
+        other_cpu: Ok(2.0),
         tpm_nopm: Ok((96_000.0, 42_800.0, Some(214_000.0))),
         conditions: Ok((12, String::new())),
         emulated: Ok(("Example NVMe".to_owned(), 90_000, 1.5, 0.2)),

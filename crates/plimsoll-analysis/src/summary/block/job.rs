@@ -5,7 +5,8 @@ use super::super::finding::Verdict;
 use super::super::load_summary::RepeatedFigure;
 use super::super::stats::Interval;
 use super::summary::{
-    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockPointSummary, BlockRatios,
+    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockOpSummary,
+    BlockPointSummary, BlockRatios,
 };
 use plimsoll_record::BlockPoint;
 
@@ -31,6 +32,7 @@ pub(super) fn of(points: Vec<JobPoint<'_>>) -> Option<BlockJobSummary> {
         job_index: block.job_index,
         streams: block.streams.clone(),
         typical: figures.and_then(|figures| typical(&points, figures.iops.median)),
+        by_op: by_op(points.iter().filter(|point| point.counts)),
         points,
         figures,
         against_first: None,
@@ -59,7 +61,11 @@ fn figures<'a>(
             point.mb_per_second.map(|mb| (mb, None))
         })?,
         mean_us: latency(points.clone(), |latency| latency.mean_us),
-        p99_us: latency(points, |latency| latency.p99_us),
+        p50_us: latency(points.clone(), |latency| latency.p50_us),
+        p95_us: latency(points.clone(), |latency| latency.p95_us),
+        p99_us: latency(points.clone(), |latency| latency.p99_us),
+        p999_us: latency(points.clone(), |latency| latency.p999_us),
+        max_us: latency(points, |latency| latency.max_us),
     })
 }
 
@@ -70,6 +76,44 @@ fn latency<'a>(
     over(points, |point| {
         point.latency.as_ref().map(|latency| (of(latency), None))
     })
+}
+
+/// Each kind of request over the rounds that have it.
+fn by_op<'a>(points: impl Iterator<Item = &'a BlockPointSummary>) -> Vec<BlockOpSummary> {
+    let mut kinds: Vec<Vec<&BlockOpSummary>> = Vec::new();
+    for op in points.flat_map(|point| &point.by_op) {
+        match kinds.iter_mut().find(|kind| kind[0].op == op.op) {
+            Some(kind) => kind.push(op),
+            None => kinds.push(vec![op]),
+        }
+    }
+    kinds.iter().map(|kind| median_op(kind)).collect()
+}
+
+fn median_op(kind: &[&BlockOpSummary]) -> BlockOpSummary {
+    let median = |of: fn(&BlockOpSummary) -> Option<f64>| {
+        let values = kind.iter().map(|op| of(op).map(|value| (value, None)));
+        RepeatedFigure::of(values).map(|figure| figure.median)
+    };
+    let latency = |of: fn(&BlockLatency) -> f64| {
+        let values = kind.iter().map(|op| Some((of(&op.latency?), None)));
+        RepeatedFigure::of(values).map_or(0.0, |figure| figure.median)
+    };
+    let is_timed = kind.iter().any(|op| op.latency.is_some());
+    BlockOpSummary {
+        op: kind[0].op.clone(),
+        requests: median(|op| Some(op.requests as f64)).map_or(0, |requests| requests as u64),
+        per_second: median(|op| Some(op.per_second)).unwrap_or_default(),
+        mb_per_second: median(|op| Some(op.mb_per_second)).unwrap_or_default(),
+        latency: is_timed.then(|| BlockLatency {
+            mean_us: latency(|own| own.mean_us),
+            p50_us: latency(|own| own.p50_us),
+            p95_us: latency(|own| own.p95_us),
+            p99_us: latency(|own| own.p99_us),
+            p999_us: latency(|own| own.p999_us),
+            max_us: latency(|own| own.max_us),
+        }),
+    }
 }
 
 fn typical(points: &[BlockPointSummary], median: f64) -> Option<usize> {

@@ -54,6 +54,8 @@ pub struct BlockJobSummary {
     pub typical: Option<usize>,
     /// Over the rounds that count. `None`: nothing was measured.
     pub figures: Option<BlockFigures>,
+    /// Reads, writes and flushes apart: medians over the rounds that count.
+    pub by_op: Vec<BlockOpSummary>,
     /// Against the same job on the first medium; `None` on that itself, where a figure is missing or invalid, and where
     /// one of the media was slowed more than the other.
     pub against_first: Option<BlockRatios>,
@@ -166,7 +168,25 @@ pub struct BlockFigures {
     pub mb_per_second: RepeatedFigure,
     /// `None` where there is no distribution, as in outputs of other tools.
     pub mean_us: Option<RepeatedFigure>,
+    pub p50_us: Option<RepeatedFigure>,
+    pub p95_us: Option<RepeatedFigure>,
     pub p99_us: Option<RepeatedFigure>,
+    pub p999_us: Option<RepeatedFigure>,
+    pub max_us: Option<RepeatedFigure>,
+}
+
+impl BlockFigures {
+    /// Medians of the rounds' latencies.
+    pub fn latency(&self) -> Option<BlockLatency> {
+        Some(BlockLatency {
+            mean_us: self.mean_us?.median,
+            p50_us: self.p50_us?.median,
+            p95_us: self.p95_us?.median,
+            p99_us: self.p99_us?.median,
+            p999_us: self.p999_us?.median,
+            max_us: self.max_us?.median,
+        })
+    }
 }
 
 /// Ratio to the first medium, with its 95 % interval where both have one.

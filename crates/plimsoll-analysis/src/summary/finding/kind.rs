@@ -151,11 +151,13 @@ pub enum FindingKind {
     /// There were no acknowledged transactions to verify after a power cut.
     #[serde(rename = "cut_unjudged")]
     CutNotEvaluated,
-    /// The database and its clients counted different numbers of commits, both per second.
+    /// The database and its clients counted different numbers of commits, both per second. The limit is what the server
+    /// may show late, and 2 %.
     CommitsDisagree {
         database: f64,
         clients: f64,
         percent: f64,
+        limit_percent: f64,
     },
     /// Block I/O did not reach the rate that was to be offered; both per second over all workers.
     RateNotReached {

@@ -50,6 +50,7 @@ fn a_point_is_divided_by_the_failures_of_its_array() {
     let p99: Vec<f64> = array.phases.iter().filter_map(|own| own.p99_ms).collect();
     assert!((p99[0] / 10.0 - 1.0).abs() < 0.04 && (p99[1] / 40.0 - 1.0).abs() < 0.04);
     assert_eq!(array.phases[2].from_s, 40.0);
+    assert!(array.phases.iter().all(|own| !own.is_unfinished));
     // Of ten seconds five may be of the rebuild: 9 orders a second in the mean.
     assert_eq!(array.normal_after_s, Some(35.0));
     let names = kinds_of_events(&failed_and_rebuilt());
@@ -68,6 +69,31 @@ fn a_load_that_stays_low_does_not_become_normal() {
     assert_eq!(only(&record).array.unwrap().normal_after_s, None);
     record.events.clear();
     assert_eq!(only(&record).array, None);
+}
+
+#[test]
+fn a_rebuild_that_does_not_end_in_the_window_is_unfinished() {
+    let unfinished = |record: &Record| -> Vec<bool> {
+        let phases = only(record).array.unwrap().phases;
+        phases.iter().map(|own| own.is_unfinished).collect()
+    };
+    let mut record = failed_and_rebuilt();
+    record.events.truncate(2);
+    assert_eq!(unfinished(&record), [false, false, true]);
+    // Another event ends the phase, and not the rebuild.
+    let lost = EventKind::MemberFailed {
+        member: 1,
+        data_lost: true,
+    };
+    record.events.push(at(&record, 60, lost));
+    assert_eq!(unfinished(&record), [false, false, true, false]);
+    let mut record = failed_and_rebuilt();
+    let slow = EventKind::MemberSlowed {
+        member: 1,
+        factor: 10.0,
+    };
+    record.events.insert(2, at(&record, 50, slow));
+    assert_eq!(unfinished(&record), [false, false, true, false, false]);
 }
 
 #[test]

@@ -320,6 +320,9 @@ pub(super) const FAULTS: &[Fault] = &[
     (Rule::Noise, "steal", Severity::Warning, |input| {
         input.loads[0].steal = Ok(1.5)
     }),
+    (Rule::Noise, "other programs", Severity::Warning, |input| {
+        input.loads[0].other_cpu = Ok(43.0)
+    }),
     (Rule::Noise, "governor", Severity::Warning, |input| {
         input.systems[0].governor = Ok("powersave".to_owned())
     }),
