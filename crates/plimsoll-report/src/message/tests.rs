@@ -479,6 +479,7 @@ const FINDINGS: [&str; 45] = [
     "unsteady",
     "backlog_grew",
     "unanswered",
+    "unfinished",
     "server_away",
     "not_served",
     "condition_fails",

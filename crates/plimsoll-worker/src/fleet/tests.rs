@@ -24,6 +24,7 @@ fn second(phase: PhaseKind, start_ms: u64, end_ms: u64, responses: &[u64]) -> La
         },
         in_flight: 1,
         tallies: vec![TransactionStats::new(counts, response, service)],
+        earlier: Vec::new(),
         late: 0,
         overflow: 0,
         merge_lag: Nanos::ZERO,
