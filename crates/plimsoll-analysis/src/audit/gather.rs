@@ -6,6 +6,7 @@ mod facts;
 mod load;
 mod moves;
 mod pair;
+mod stops;
 mod system;
 
 pub use pair::of_runs;
