@@ -199,6 +199,7 @@ impl IntervalAssembler {
             tick,
             in_flight: 0,
             tallies,
+            earlier: Vec::new(),
             late: 0,
             overflow: 0,
             merge_lag: Nanos::ZERO,

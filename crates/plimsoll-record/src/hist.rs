@@ -22,6 +22,22 @@ use serde::{Deserialize, Serialize};
 use plimsoll_plan::objective::Quantile;
 use plimsoll_plan::units::Nanos;
 
+/// Values of a histogram that are lower bounds: ages of transactions that had no answer when their load was over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unfinished {
+    pub count: u64,
+    /// The smallest of them.
+    pub least: Nanos,
+}
+
+impl Unfinished {
+    fn merge(&mut self, other: &Self) {
+        let Self { count, least } = other;
+        self.count = self.count.saturating_add(*count);
+        self.least = self.least.min(*least);
+    }
+}
+
 /// A full-precision histogram of latencies, with their exact sum.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
@@ -30,6 +46,7 @@ pub struct Hist {
     sum: u128,
     max: Nanos,
     clipped: u64,
+    unfinished: Option<Unfinished>,
 }
 
 impl Default for Hist {
@@ -44,6 +61,7 @@ impl PartialEq for Hist {
             && self.sum == other.sum
             && self.max == other.max
             && self.clipped == other.clipped
+            && self.unfinished == other.unfinished
     }
 }
 
@@ -54,6 +72,7 @@ impl Hist {
             sum: 0,
             max: Nanos::ZERO,
             clipped: 0,
+            unfinished: None,
         }
     }
 
@@ -62,6 +81,24 @@ impl Hist {
         self.sum += u128::from(value.0);
         self.max = self.max.max(value);
         self.clipped += u64::from(value > HIGHEST);
+    }
+
+    /// Notes a transaction that has lasted `age` and has no end.
+    pub fn record_unfinished(&mut self, age: Nanos) {
+        self.record(age);
+        self.add_unfinished(&Unfinished {
+            count: 1,
+            least: age,
+        });
+    }
+
+    fn add_unfinished(&mut self, more: &Unfinished) {
+        self.unfinished
+            .get_or_insert(Unfinished {
+                count: 0,
+                least: more.least,
+            })
+            .merge(more);
     }
 
     /// From another program's buckets: a value that stands for its bucket, and how many fell into it. Quantiles are as
@@ -91,16 +128,21 @@ impl Hist {
             sum,
             max,
             clipped,
+            unfinished,
         } = other;
         self.buckets.merge(buckets);
         self.sum = self.sum.saturating_add(*sum);
         self.max = self.max.max(*max);
         self.clipped = self.clipped.saturating_add(*clipped);
+        if let Some(more) = unfinished {
+            self.add_unfinished(more);
+        }
     }
 
     pub fn clear(&mut self) {
         self.buckets.clear();
         (self.sum, self.max, self.clipped) = (0, Nanos::ZERO, 0);
+        self.unfinished = None;
     }
 
     pub fn count(&self) -> u64 {
@@ -124,6 +166,17 @@ impl Hist {
     /// Exact largest value; `None` when nothing was recorded.
     pub fn max(&self) -> Option<Nanos> {
         (!self.is_empty()).then_some(self.max)
+    }
+
+    /// Values that are only lower bounds.
+    pub fn unfinished(&self) -> Option<Unfinished> {
+        self.unfinished
+    }
+
+    /// How many values are those of transactions that have ended.
+    pub fn finished(&self) -> u64 {
+        let unfinished = self.unfinished.map_or(0, |unfinished| unfinished.count);
+        self.count().saturating_sub(unfinished)
     }
 
     /// How many values lay above [`HIGHEST`].
@@ -172,7 +225,8 @@ impl Hist {
         self.buckets.stored_values()
     }
 
-    /// HdrHistogram V2 (deflated), preceded by the exact sum, maximum and clipped count.
+    /// HdrHistogram V2 (deflated), preceded by the exact sum, maximum and clipped count. Behind it, where there are any, how
+    /// many values are lower bounds, and the smallest of them.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256);
         out.extend_from_slice(&self.sum.to_le_bytes());
@@ -183,6 +237,10 @@ impl Hist {
                 .serialize(all, &mut out)
                 .expect("writing to memory does not fail");
         });
+        if let Some(Unfinished { count, least }) = self.unfinished {
+            out.extend_from_slice(&count.to_le_bytes());
+            out.extend_from_slice(&least.0.to_le_bytes());
+        }
         out
     }
 
@@ -199,6 +257,7 @@ impl Hist {
         };
         let mut hist = Self {
             buckets,
+            unfinished: stored::after(&bytes[32..]).and_then(unfinished),
             ..Self::new()
         };
         hist.sum = u128::from_le_bytes(head[..16].try_into().expect("sixteen bytes"));
@@ -208,6 +267,16 @@ impl Hist {
         hist.clipped = u64::from_le_bytes(head[24..].try_into().expect("eight bytes"));
         Ok(hist)
     }
+}
+
+fn unfinished(bytes: &[u8]) -> Option<Unfinished> {
+    let (count, least) = bytes.split_first_chunk()?;
+    let least = least.try_into().ok()?;
+    let [count, least] = [*count, least].map(u64::from_le_bytes);
+    Some(Unfinished {
+        count,
+        least: Nanos(least),
+    })
 }
 
 impl From<Hist> for Vec<u8> {

@@ -13,7 +13,7 @@ use crate::message::EventKind;
 use crate::receipt::CommitCounts;
 use plimsoll_plan::load::{LoadShape, MockScript};
 use plimsoll_plan::resolved::{Credential, Pacing, ServerKind, Workload};
-use plimsoll_plan::schedule::{Tick, Timeline};
+use plimsoll_plan::schedule::{PhaseKind, Tick, Timeline};
 use plimsoll_plan::units::Nanos;
 
 /// Where the lane's sessions connect. Carries secrets: it travels, but is never stored or shown.
@@ -169,7 +169,8 @@ impl Counts {
     }
 }
 
-/// One transaction type's share of a tick. Histograms hold completed transactions only (committed and rolled back).
+/// One transaction type's share of a tick. Histograms hold completed transactions only (committed and rolled back), and
+/// the ages of those that had no answer when the load was over.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TransactionStats {
     pub counts: Counts,
@@ -206,6 +207,17 @@ impl TransactionStats {
                 .record(service);
         }
         self.response.record(response);
+    }
+
+    /// Notes one that has no end: how long ago it was due and, where it was started, how long ago that was.
+    pub fn record_unfinished(&mut self, response: Nanos, service: Option<Nanos>) {
+        if service != Some(response) || self.service.is_some() {
+            let own = self.service.get_or_insert_with(|| self.response.clone());
+            service
+                .into_iter()
+                .for_each(|age| own.record_unfinished(age));
+        }
+        self.response.record_unfinished(response);
     }
 
     /// end − start.
@@ -249,6 +261,33 @@ impl Absence {
     }
 }
 
+/// Times of transactions that ended in a later tick than the one in which they were due.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LateTimes {
+    /// Where they were due.
+    pub place: TickPlace,
+    /// As [`LaneSecond::tallies`]; without counts.
+    pub tallies: Vec<TransactionStats>,
+}
+
+/// A tick of a lane: the generators of a load have the same ones, though an order may close each at another time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TickPlace {
+    pub phase: PhaseKind,
+    /// Of its phase, from 0.
+    pub ordinal: u32,
+}
+
+impl TickPlace {
+    pub fn after(before: Option<Self>, phase: PhaseKind) -> Self {
+        let ordinal = match before {
+            Some(before) if before.phase == phase => before.ordinal + 1,
+            _ => 0,
+        };
+        Self { phase, ordinal }
+    }
+}
+
 /// One merged report: everything that ended in one tick, by transaction type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LaneSecond {
@@ -256,8 +295,10 @@ pub struct LaneSecond {
     /// Intents due but not settled when the tick ended: offered − settled since the lane began. In the lane's last tick
     /// what the users counted, independently of that, as they took and settled intents.
     pub in_flight: u64,
-    /// Indexed as [`Workload::txn_names`].
+    /// Indexed as [`Workload::txn_names`]. Counts are of what ended in this tick, times of what was due in it as well.
     pub tallies: Vec<TransactionStats>,
+    /// Times of what ended in this tick and was due before it.
+    pub earlier: Vec<LateTimes>,
     /// Records that came too late for their tick and were counted in this one.
     pub late: u64,
     /// Outcomes lost because a bounded buffer was full: the run is invalid.

@@ -140,6 +140,9 @@ metrics! {
     GeneratorMemory, "generator_memory", "bytes", Gauge, Lower, "/proc/self/statm resident";
     ProbeCost, "probe_cost", "%", Rate, Lower, "CLOCK_THREAD_CPUTIME_ID of the sampling thread; 100 = one CPU";
     ProbeJitter, "probe_jitter", "ms", Gauge, Lower, "how late this sample was taken";
+    GeneratorStopped, "generator_stopped", "%", Rate, Lower, "how late a thread of plimsoll's woke that sleeps 10 ms at a time, where it was more than 20 ms, share of the interval";
+    GeneratorThrottled, "generator_throttled", "%", Rate, Lower, "cpu.stat of plimsoll's control group or one above it, the one most throttled: throttled_usec (version 1: throttled_time), added up over the CPUs, share of the interval";
+    GeneratorRunDelay, "generator_run_delay", "%", Rate, Lower, "/proc/self/task/*/schedstat of the threads that generate load: time for which they waited for a CPU; 100 = one thread, all the time";
     // Subject: member (a drive of an emulated array or cluster, by its model)
     MemberReads, "member_reads", "1/s", Rate, Neither, "model of the drive: reads";
     MemberWrites, "member_writes", "1/s", Rate, Neither, "model of the drive: writes";

@@ -1,11 +1,12 @@
-//! What ended in a second and in a whole phase.
+//! What ended in a second and in a whole phase, and the times of what was due in it.
 
 use crate::hist::{CoarseHist, Hist};
 use crate::lane::Counts;
 use crate::{PhaseId, SubjectId};
 use plimsoll_plan::units::Nanos;
 
-/// What ended in one second, for one transaction type of one system.
+/// One second of one transaction type of one system: counts are of what ended in it, times of what was due in it. Up to
+/// schema 8, and of block I/O, times too are of what ended in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Second {
     pub phase: PhaseId,
@@ -20,6 +21,18 @@ pub struct Second {
     pub response: CoarseHist,
     /// `None` when service equals response (closed loop: due = start).
     pub service: Option<CoarseHist>,
+}
+
+impl Second {
+    /// Adds times of transactions that ended later.
+    pub(crate) fn add_times(&mut self, response: &CoarseHist, service: Option<&CoarseHist>) {
+        if service.is_some() || self.service.is_some() {
+            self.service
+                .get_or_insert_with(|| self.response.clone())
+                .merge(service.unwrap_or(response));
+        }
+        self.response.merge(response);
+    }
 }
 
 /// A whole phase's histogram of one transaction type, merged from its seconds at full precision.

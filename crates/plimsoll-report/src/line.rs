@@ -265,6 +265,10 @@ fn shortfall_text(m: &Messages, shortfall: Shortfall) -> String {
         Shortfall::Failed { percent: p } => {
             m.text_with("shortfall-failed", &[("percent", percent(p))])
         }
+        Shortfall::Unfinished { intents } => m.text_with(
+            "shortfall-unfinished",
+            &[("intents", whole(intents as f64))],
+        ),
         Shortfall::Dropped { intents } => {
             m.text_with("shortfall-dropped", &[("intents", whole(intents as f64))])
         }

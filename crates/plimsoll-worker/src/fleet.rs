@@ -8,7 +8,8 @@ use plimsoll_load::runner::Gate;
 use plimsoll_plan::schedule::{PhaseKind, Tick, Timeline};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{
-    GeneratorShare, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec,
+    GeneratorShare, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec, TickPlace,
+    TransactionStats,
 };
 use plimsoll_record::message::EventKind;
 use tokio::sync::{mpsc, watch};
@@ -415,22 +416,16 @@ async fn forward(part: usize, mut from: mpsc::Receiver<LaneNews>, to: mpsc::Send
 /// would look like a slower system.
 pub struct SecondMerger {
     parts: Vec<FleetPart>,
-    waiting: BTreeMap<SecondPlace, LaneSecond>,
+    waiting: BTreeMap<TickPlace, LaneSecond>,
 }
 
 #[derive(Default)]
 struct FleetPart {
-    place: Option<SecondPlace>,
+    place: Option<TickPlace>,
     /// The end of its last second, on the lane's timeline.
     reached: Nanos,
     /// It sends nothing more, and nothing of it is missing.
     has_ended: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct SecondPlace {
-    phase: u8,
-    ordinal: u32,
 }
 
 impl SecondMerger {
@@ -446,7 +441,7 @@ impl SecondMerger {
     /// Returns what is complete by it: seconds of which every part has sent its own or a later one.
     pub fn add(&mut self, part: usize, second: LaneSecond) -> Vec<LaneSecond> {
         let own = &mut self.parts[part];
-        let place = SecondPlace::after(own.place, second.tick.phase);
+        let place = TickPlace::after(own.place, second.tick.phase);
         own.place = Some(place);
         own.reached = second.tick.end;
         match self.waiting.get_mut(&place) {
@@ -484,31 +479,12 @@ impl SecondMerger {
     }
 }
 
-impl SecondPlace {
-    fn after(before: Option<Self>, phase: PhaseKind) -> Self {
-        let phase = order_of(phase);
-        let ordinal = match before {
-            Some(before) if before.phase == phase => before.ordinal + 1,
-            _ => 0,
-        };
-        Self { phase, ordinal }
-    }
-}
-
-fn order_of(phase: PhaseKind) -> u8 {
-    match phase {
-        PhaseKind::Prepare | PhaseKind::Reset | PhaseKind::Check | PhaseKind::Backup => 0,
-        PhaseKind::Warm => 1,
-        PhaseKind::Measure => 2,
-        PhaseKind::Cool => 3,
-    }
-}
-
 fn merge(whole: &mut LaneSecond, part: &LaneSecond) {
     let LaneSecond {
         tick,
         in_flight,
         tallies,
+        earlier,
         late,
         overflow,
         merge_lag,
@@ -517,8 +493,13 @@ fn merge(whole: &mut LaneSecond, part: &LaneSecond) {
     whole.tick.start = whole.tick.start.min(tick.start);
     whole.tick.end = whole.tick.end.max(tick.end);
     whole.in_flight += in_flight;
-    for (whole, part) in whole.tallies.iter_mut().zip(tallies) {
-        whole.merge(part);
+    merge_tallies(&mut whole.tallies, tallies);
+    for part in earlier {
+        let known = whole.earlier.iter_mut().find(|own| own.place == part.place);
+        match known {
+            Some(own) => merge_tallies(&mut own.tallies, &part.tallies),
+            None => whole.earlier.push(part.clone()),
+        }
     }
     whole.late += late;
     whole.overflow += overflow;
@@ -526,6 +507,13 @@ fn merge(whole: &mut LaneSecond, part: &LaneSecond) {
     // The server is away for one generator as for another.
     whole.absence.server = whole.absence.server.max(absence.server);
     whole.absence.connections += absence.connections;
+}
+
+fn merge_tallies(whole: &mut [TransactionStats], part: &[TransactionStats]) {
+    whole
+        .iter_mut()
+        .zip(part)
+        .for_each(|(whole, part)| whole.merge(part));
 }
 
 #[cfg(test)]

@@ -97,6 +97,16 @@ pub enum Evidence {
     DeviceReads { per_transaction: f64, fewest: f64 },
     /// CLIENT: CPU of the generator's busiest core, or of what it can use.
     GeneratorBusy { percent: f64, limit_percent: f64 },
+    /// CLIENT: time in which the generator did not run although it should have.
+    GeneratorStopped {
+        stopped_s: f64,
+        measured_s: f64,
+        percent: f64,
+        limit_percent: f64,
+        cause: StopCause,
+    },
+    /// CLIENT: waits of the generator's threads for a CPU, against all response times.
+    GeneratorWaits { percent: f64, limit_percent: f64 },
     /// CLIENT: how late intents were started, against the response time.
     ScheduleLag {
         p99_ms: f64,
@@ -335,6 +345,8 @@ pub enum Missing {
     Embedded,
     /// A late start cannot be distinguished from the wait for a free connection.
     NoLag,
+    /// The kernel does not count waits of threads for a CPU, or not for this system.
+    NoRunDelay,
     /// Where the load generator ran is not known.
     NoPlace,
     /// How latencies were computed is not known.
@@ -418,6 +430,8 @@ pub enum Next {
     BypassCache,
     VerifyFile,
     StrengthenClient,
+    LiftQuota,
+    LetClientRun,
     OfferLess,
     FindDropCause,
     MoveClient,
@@ -446,6 +460,18 @@ pub enum Next {
     AskForTimes,
     RestoreFile,
     MendFinding,
+}
+
+/// Why a generator did not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopCause {
+    /// The CPU quota of its control group.
+    Quota,
+    /// Other work had the CPUs.
+    Cpu,
+    /// A signal, a debugger, or a machine that stood still.
+    Unknown,
 }
 
 /// Why an open loop dropped what was offered.

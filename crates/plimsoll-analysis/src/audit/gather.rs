@@ -7,6 +7,7 @@ mod load;
 mod moves;
 mod pair;
 mod printed;
+mod stops;
 mod suspicions;
 mod system;
 

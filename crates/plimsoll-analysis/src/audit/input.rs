@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AuditSubject, Evidence, Missing};
+use super::{AuditSubject, Evidence, Missing, StopCause};
 use crate::summary::DiagnosisSummary;
 use crate::summary::{Conservation, Finding, Responses};
 use plimsoll_record::{Integrity, PointId};
@@ -142,6 +142,16 @@ pub struct WindowTrend {
     pub by_chance: bool,
 }
 
+/// Time in which the generator did not run although it should have, and what is known about the cause.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GeneratorStops {
+    pub measured_s: f64,
+    pub percent: f64,
+    pub cause: StopCause,
+    /// Waits of its threads for a CPU, in percent of all response times.
+    pub waits_percent: Known<f64>,
+}
+
 /// One load, or one row of a published table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadFacts {
@@ -177,6 +187,8 @@ pub struct LoadFacts {
     pub reads: Known<f64>,
     /// CPU of the generator, in percent of a core.
     pub generator: Known<f64>,
+    /// Whether the generator ran when it should.
+    pub stops: Known<GeneratorStops>,
     /// 99th percentile of the lag and median response, in ms.
     pub lag: Known<(f64, f64)>,
     /// How busy the connections were with transactions, in percent.
@@ -224,6 +236,7 @@ impl LoadFacts {
             suspicions: Vec::new(),
             reads: Err(Missing::NoDeviceCounters),
             generator: Err(Missing::NoGenerator),
+            stops: Err(Missing::NoGenerator),
             lag: Err(Missing::NoLag),
             connections: Err(Missing::NoCounts),
             dropped: Err(Missing::NoCounts),

@@ -1,5 +1,6 @@
 //! The rules: functions of their input and of the thresholds, nothing else.
 
+mod client;
 mod file;
 mod finding;
 mod load;

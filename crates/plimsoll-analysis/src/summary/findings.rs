@@ -9,7 +9,7 @@ use super::load_line::LoadLine;
 use super::load_summary::LoadSummary;
 use super::objective::backlog;
 use super::outage::OutageSummary;
-use super::point_summary::PointSummary;
+use super::point_summary::{HeldTimes, PointSummary};
 use super::stats::BATCHES;
 use super::steady::Steady;
 use super::tick::{self, window};
@@ -154,8 +154,12 @@ fn events(index: &Index, chosen: impl Fn(&Event) -> bool) -> Vec<Finding> {
 /// drive that was overrun (its emulator gets requests late, which their lateness does not show) or that lies on a backing
 /// store too slow or too small for it was not that drive; while data are loaded, speed does not matter.
 fn weight(index: &Index, event: &Event) -> Severity {
+    let measured = match event.kind.code().as_str() {
+        "emulator_stopped" => Severity::Warning,
+        _ => Severity::Error,
+    };
     let elsewhere = match event.kind.code().as_str() {
-        "saturated" => Severity::Note,
+        "saturated" | "emulator_stopped" => Severity::Note,
         // Reported during the run; the figures of its medium, or of its step, have it.
         "not_steady" | "not_verified" => return Severity::Note,
         "backing_slower" | "backing_full" => event.severity.max(Severity::Warning),
@@ -170,7 +174,7 @@ fn weight(index: &Index, event: &Event) -> Severity {
                     && event.subject.is_some_and(|medium| is_on(point, medium))
             })
     }) {
-        Severity::Error
+        measured
     } else {
         elsewhere
     }
@@ -317,6 +321,7 @@ pub(super) fn excuse_above_the_line(finding: &mut Finding) {
         finding.kind,
         FindingKind::BacklogGrew { .. }
             | FindingKind::Unanswered { .. }
+            | FindingKind::Unfinished { .. }
             | FindingKind::NotServed { .. }
             | FindingKind::Unsteady { .. }
             | FindingKind::NothingCompleted { .. }
@@ -399,6 +404,7 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
             FindingKind::BacklogGrew { intents, percent }.with(Severity::Warning)
         });
     }
+    found.extend(unfinished(figures));
     let failed = counts.failed;
     let dropped = counts.dropped;
     if failed + dropped > 0 {
@@ -420,12 +426,25 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
     found
 }
 
-/// Whether the histograms contain as many transactions as completed.
+fn unfinished(figures: &PointSummary) -> Option<Finding> {
+    let response = figures.overall.response?;
+    let kind = FindingKind::Unfinished {
+        intents: figures.unfinished,
+        offered: figures.overall.counts.offered,
+        least_ms: response.at_least_from_ms?,
+        first: response.first_bound()?,
+    };
+    Some(kind.with(Severity::Warning))
+}
+
+/// Whether the histograms contain as many transactions as completed, over warm-up, window and cooling.
 fn histograms(figures: &PointSummary) -> Vec<Finding> {
     let mut found = Vec::new();
-    for txn in &figures.types {
-        let histogram = txn.response.map_or(0, |latency| latency.count);
-        let completed = txn.counts.completed();
+    for (txn, held) in figures.types.iter().zip(&figures.held) {
+        let HeldTimes {
+            completed,
+            times: histogram,
+        } = *held;
         // Another tool may have no distribution, or one of a part of the time.
         let severity = match (&figures.imported, txn.response) {
             (Some(_), None) => continue,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use plimsoll_plan::objective::Quantile;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
@@ -18,6 +19,9 @@ pub struct LatencySummary {
     pub p99_ms: f64,
     pub p999_ms: f64,
     pub max_ms: f64,
+    /// Where transactions without an answer count with their age: figures from here on, and the mean, are lower bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_least_from_ms: Option<f64>,
 }
 
 impl LatencySummary {
@@ -38,7 +42,22 @@ impl LatencySummary {
             p99_ms,
             p999_ms,
             max_ms: hist.max().map(Nanos::as_millis_f64)?,
+            at_least_from_ms: hist.unfinished().map(|own| own.least.as_millis_f64()),
         })
+    }
+
+    /// The first of the percentiles and the maximum that is only a lower bound.
+    pub(super) fn first_bound(&self) -> Option<Quantile> {
+        let least = self.at_least_from_ms?;
+        let figures = [
+            (Quantile::P50, self.p50_ms),
+            (Quantile::P90, self.p90_ms),
+            (Quantile::P95, self.p95_ms),
+            (Quantile::P99, self.p99_ms),
+            (Quantile::P999, self.p999_ms),
+        ];
+        let first = figures.into_iter().find(|(_, ms)| *ms >= least);
+        Some(first.map_or(Quantile::Max, |(quantile, _)| quantile))
     }
 
     pub fn quantiles(&self) -> [f64; 5] {
@@ -67,7 +86,7 @@ pub struct TxnSummary {
     pub completed_per_minute: Option<f64>,
     /// Of all completed transactions.
     pub share_percent: Option<f64>,
-    /// end − due, of completed transactions.
+    /// end − due, of transactions that were due in the window and completed, or had no answer when the load was over.
     pub response: Option<LatencySummary>,
     /// end − start; `None` when it equals response (closed loop: due = start).
     pub service: Option<LatencySummary>,
@@ -90,6 +109,22 @@ mod tests {
         }
         assert_eq!((got.mean_ms, got.max_ms, got.count), (5.0005, 10.0, 10_000));
         assert_eq!(LatencySummary::of(&Hist::new()), None);
+    }
+
+    #[test]
+    fn percentiles_beyond_the_youngest_without_an_answer_are_lower_bounds() {
+        let of = |unfinished: u64| {
+            let mut hist = Hist::new();
+            (unfinished..1000).for_each(|_| hist.record(Nanos::from_millis(5)));
+            (0..unfinished).for_each(|i| hist.record_unfinished(Nanos::from_millis(700 + i)));
+            LatencySummary::of(&hist).unwrap().first_bound()
+        };
+        let bounds = [0, 1, 2, 11, 60, 600].map(of);
+        let named = |quantile: Option<Quantile>| quantile.map_or("none", Quantile::name);
+        assert_eq!(
+            bounds.map(named),
+            ["none", "max", "p999", "p99", "p95", "p50"]
+        );
     }
 
     #[test]

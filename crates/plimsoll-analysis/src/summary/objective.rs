@@ -140,6 +140,8 @@ pub enum Shortfall {
     Failed { percent: f64 },
     /// Some intents were dropped before they started.
     Dropped { intents: u64 },
+    /// Some had no answer when the load was over.
+    Unfinished { intents: u64 },
     /// More than 1 % of what was offered in the window was not settled in it.
     Behind { percent: f64 },
     /// The rate was not steady over the window.
@@ -157,6 +159,7 @@ impl Shortfall {
             Self::Slow => "slow",
             Self::Failed { .. } => "failed",
             Self::Dropped { .. } => "dropped",
+            Self::Unfinished { .. } => "unfinished",
             Self::Behind { .. } => "behind",
             Self::Unsteady { .. } => "unsteady",
         }
@@ -182,6 +185,8 @@ pub fn evaluate(
         .filter(|(_, txn)| objective.of.as_ref().is_none_or(|of| of == *txn));
     let mut times = Hist::new();
     wanted.for_each(|(hist, _)| times.merge(hist));
+    // Those count with their age, which may end below the limit, and they may not.
+    let unfinished = times.unfinished().map_or(0, |own| own.count);
     let mut counts = Counts::default();
     ticks.iter().for_each(|(_, tick)| counts.add(tick));
     let mut shortfalls: Vec<Shortfall> = speed(objective, &times).into_iter().collect();
@@ -196,6 +201,11 @@ pub fn evaluate(
     if open && counts.dropped > 0 {
         shortfalls.push(Shortfall::Dropped {
             intents: counts.dropped,
+        });
+    }
+    if unfinished > 0 {
+        shortfalls.push(Shortfall::Unfinished {
+            intents: unfinished,
         });
     }
     if let Some(intents) = backlog(&counts).filter(|_| open && counts.offered >= FEWEST) {

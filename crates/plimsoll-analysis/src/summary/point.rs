@@ -13,7 +13,7 @@ use super::index::Index;
 use super::latency::{LatencySummary, TxnSummary};
 use super::means::{self, Resources};
 use super::outage::OutageSummary;
-use super::point_summary::{Consistency, PointSummary};
+use super::point_summary::{Consistency, HeldTimes, PointSummary};
 use super::responses::{Responses, Times};
 use super::stats::{self, Spread};
 use super::steady::Steady;
@@ -38,9 +38,22 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
     let is_open = point.offered_per_second.is_some() && point.offered_to_per_second.is_none();
     let tpcc = point.txns == TPCC_TXNS;
     // In one pass: rows of hours do not stay in a processor's cache.
+    let mut held = vec![HeldTimes::default(); point.txns.len()];
     for phase in &phases {
+        let windows = index.windows(phase.id);
+        for window in windows {
+            if let Some(own) = held.get_mut(window.txn as usize) {
+                own.times = own.times.saturating_add(window.response.finished());
+            }
+        }
+        let has_windows = !windows.is_empty();
         for tick in index.ticks.of_phase(phase) {
             balances.push(Balance::of(tick));
+            for row in tick.rows().filter(|_| has_windows) {
+                if let Some(own) = held.get_mut(row.txn as usize) {
+                    own.completed = own.completed.saturating_add(row.counts.completed());
+                }
+            }
             if phase.kind == PhaseKind::Measure {
                 sums.push(tick);
                 times.extend(is_open.then(|| Times::of(tick, point, tpcc)));
@@ -49,6 +62,7 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
     }
     let mut figures = rates(point, &sums);
     figures.ids = vec![point.id];
+    figures.held = held;
     figures.responses = Responses::of(&times, sums.lasts_s());
     figures.system = index.name(point.system);
     figures.medium = point.medium.map(|medium| index.name(medium));
@@ -337,6 +351,8 @@ fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut Poin
         }
     }
     figures.overall.response = LatencySummary::of(&all);
+    let unfinished = windows.iter().filter_map(|own| own.response.unfinished());
+    figures.unfinished = unfinished.map(|own| own.count).sum();
     figures.overall.service = differs.then(|| LatencySummary::of(&all_service)).flatten();
     figures.coarse = windows.iter().any(|window| window.coarse);
 }

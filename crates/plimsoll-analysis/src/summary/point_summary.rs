@@ -20,6 +20,13 @@ use super::waits::WaitSummary;
 use plimsoll_plan::Interference;
 use plimsoll_record::{Check, PointId};
 
+/// How many transactions of a type completed, and how many times of completed ones the histograms have.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct HeldTimes {
+    pub completed: u64,
+    pub times: u64,
+}
+
 /// The default is a point of which nothing is known.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PointSummary {
@@ -112,6 +119,12 @@ pub struct PointSummary {
     /// Of an open loop at one rate: how response times differ within the window; for the audit.
     #[serde(skip)]
     pub responses: Option<Responses>,
+    /// Of all that was due in the window, transactions without an answer when the load was over.
+    #[serde(skip)]
+    pub(super) unfinished: u64,
+    /// Per type, over all phases under load, as a transaction ends in a later phase than the one in which it was due.
+    #[serde(skip)]
+    pub(super) held: Vec<HeldTimes>,
     /// Per type, values above the histogram's range.
     #[serde(skip)]
     pub(super) clipped: Vec<(String, u64)>,

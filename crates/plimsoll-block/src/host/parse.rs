@@ -341,6 +341,23 @@ pub fn pid_io(text: &str) -> Option<PidIo> {
     })
 }
 
+/// Of `cpu.stat` of a control group: for how long it was throttled, in µs in version 2 and ns in version 1. `None` of one
+/// without a limit, such as the root.
+pub fn throttled(text: &str) -> Option<Nanos> {
+    let field = |name: &str| {
+        let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+        lines.find(|(key, _)| *key == name)?.1.trim().parse().ok()
+    };
+    field("throttled_usec")
+        .map(Nanos::from_micros)
+        .or_else(|| field("throttled_time").map(Nanos))
+}
+
+/// Of `schedstat` of a thread: how long it waited for a CPU.
+pub fn run_delay(text: &str) -> Option<Nanos> {
+    text.split_whitespace().nth(1)?.parse().ok().map(Nanos)
+}
+
 fn named_number(text: &str, name: &str) -> Option<u64> {
     text.lines()
         .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())

@@ -2,6 +2,7 @@
 //! reads a clock or sleeps.
 
 use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_plan::units::Nanos;
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -35,10 +36,25 @@ pub fn wait_until(limit: Nanos, mut done: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Until CLOCK_MONOTONIC shows a whole second, or until this thread is unparked.
-pub fn park_until_next_second() {
-    let left = Nanos(Nanos::SECOND.0 - now().0 % Nanos::SECOND.0);
-    std::thread::park_timeout(left.into());
+/// How long a thread sleeps that watches whether its process runs.
+const TICK: Nanos = Nanos::from_millis(10);
+/// A thread that has to wait for its core wakes so late now and then.
+const USUAL: Nanos = Nanos::from_millis(20);
+
+/// Until CLOCK_MONOTONIC shows a whole second, or `ends`. Returns for how long this process did not run although it should
+/// have: a stop, a CPU quota, or other work on all cores.
+pub fn wait_for_next_second(ends: &AtomicBool) -> Nanos {
+    let next = Nanos((now().0 / Nanos::SECOND.0 + 1) * Nanos::SECOND.0);
+    let mut stopped = Nanos::ZERO;
+    while now() < next && !ends.load(Ordering::SeqCst) {
+        let due = next.min(now() + TICK);
+        std::thread::park_timeout(due.saturating_sub(now()).into());
+        let late = now().saturating_sub(due);
+        if late > USUAL {
+            stopped += late;
+        }
+    }
+    stopped
 }
 
 /// Lets timers of this thread end when they are due instead of up to 50 µs later (prctl(2), PR_SET_TIMERSLACK).

@@ -137,12 +137,16 @@ fn report_seconds(watch: WatchedEmulation, send: &MessageSender, ends: &AtomicBo
         was_timed: false,
     };
     while !ends.load(Ordering::SeqCst) {
-        clock::park_until_next_second();
+        let stopped = clock::wait_for_next_second(ends);
         let second = watch.engine.end_second();
         let length = second.to.saturating_sub(second.from);
         // In every second in which it is so: the evaluation of a span of time counts those that lie in it.
-        if let Some(share) = server.saturated(watch.engine.busy(), watch.engine.is_timed(), length)
-        {
+        let is_timed = watch.engine.is_timed();
+        if stopped > MOST_STOPPED && server.was_timed && is_timed {
+            let stopped_ms = stopped.as_millis_f64();
+            send(Message::Warning(EventKind::EmulatorStopped { stopped_ms }));
+        }
+        if let Some(share) = server.saturated(watch.engine.busy(), is_timed, length) {
             send(Message::Warning(EventKind::Saturated {
                 busy_percent: 100.0 * share,
             }));
@@ -159,6 +163,10 @@ fn report_seconds(watch: WatchedEmulation, send: &MessageSender, ends: &AtomicBo
         }
     }
 }
+
+/// A second in which the emulator did not run for longer is reported: requests wait before they are read, which their
+/// lateness does not show.
+const MOST_STOPPED: Nanos = Nanos::from_millis(100);
 
 /// The thread that reads and answers requests, second by second.
 struct ServerLoad {

@@ -70,12 +70,31 @@ pub fn parents(
             .find(|mount| mount.kind == "cgroup" && of(mount.options));
         let group = groups.iter().find(|(controllers, _)| of(controllers));
         if let (Some(mount), Some((_, group))) = (mount, group) {
-            // What is mounted may be a part of the tree (in containers), and the group is named from its top.
-            let below = group
-                .strip_prefix(mount.root.trim_end_matches('/'))
-                .unwrap_or(group);
-            let path = Path::new(mount.point).join(below.trim_start_matches('/'));
-            found.entry(controller).or_insert(Parent::V1(path));
+            found
+                .entry(controller)
+                .or_insert(Parent::V1(mount.path_of(group)));
+        }
+    }
+    found
+}
+
+/// The groups that limit this process's CPU, its own first and then those above it, as far as the kernel shows them here.
+pub fn cpu_groups(mountinfo: &str, own: &str) -> Vec<PathBuf> {
+    let mounts: Vec<CgroupMount<'_>> = mountinfo.lines().filter_map(parse_mount).collect();
+    let mut found = Vec::new();
+    for (controllers, group) in own.lines().filter_map(parse_group) {
+        let is_own = |mount: &&CgroupMount<'_>| match mount.kind {
+            "cgroup2" => controllers.is_empty(),
+            "cgroup" => {
+                controllers.split(',').any(|name| name == "cpu")
+                    && mount.options.split(',').any(|name| name == "cpu")
+            }
+            _ => false,
+        };
+        if let Some(mount) = mounts.iter().find(is_own) {
+            let own = mount.path_of(group);
+            let above = own.ancestors().map(Path::to_path_buf);
+            found.extend(above.take_while(|path| path.starts_with(mount.point)));
         }
     }
     found
@@ -87,6 +106,16 @@ struct CgroupMount<'a> {
     kind: &'a str,
     /// Of the filesystem, where version 1 names its controllers.
     options: &'a str,
+}
+
+impl CgroupMount<'_> {
+    /// What is mounted may be a part of the tree (in containers), and a group is named from its top.
+    fn path_of(&self, group: &str) -> PathBuf {
+        let below = group
+            .strip_prefix(self.root.trim_end_matches('/'))
+            .unwrap_or(group);
+        Path::new(self.point).join(below.trim_start_matches('/'))
+    }
 }
 
 /// A line of mountinfo (proc(5)).
@@ -125,6 +154,30 @@ mod tests {
 34 29 0:29 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw
 ";
     const IN_BOTH: &str = "7:blkio:/\n4:memory:/job/17\n3:cpuset:/\n1:cpu:/\n0::/\n";
+
+    #[test]
+    fn a_cpu_is_limited_by_the_own_group_and_all_above_it() {
+        let paths = |mountinfo: &str, own: &str| {
+            let found = cpu_groups(mountinfo, own);
+            found
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let top = "/sys/fs/cgroup/cpu /sys/fs/cgroup/unified";
+        assert_eq!(paths(BOTH, IN_BOTH), top);
+        let unified = "25 1 0:22 / /cg rw - cgroup2 cgroup2 rw\n";
+        assert_eq!(paths(unified, "0::/a/b\n"), "/cg/a/b /cg/a /cg");
+        let inside = "25 1 0:22 /a /cg rw - cgroup2 cgroup2 rw\n";
+        assert_eq!(paths(inside, "0::/a/b\n"), "/cg/b /cg");
+        let first = "30 29 0:25 / /cpu rw - cgroup cgroup rw,cpu,cpuacct\n";
+        assert_eq!(
+            paths(first, "2:cpu,cpuacct:/x\n1:memory:/y\n"),
+            "/cpu/x /cpu"
+        );
+        assert_eq!(paths("", "0::/a\n"), "");
+    }
 
     #[test]
     fn version_1_below_the_own_group() {

@@ -5,7 +5,7 @@
 
 pub mod cgroup_limits;
 mod files;
-mod hierarchy;
+pub(crate) mod hierarchy;
 mod io;
 mod probe;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use plimsoll_block::host::mount::space;
 use plimsoll_plan::units::Nanos;
@@ -13,7 +14,7 @@ use super::data::Growth;
 use super::device::DeviceProbe;
 use super::embedded::EmbeddedProbe;
 use super::emit::Emit;
-use super::generator::GeneratorProbe;
+use super::generator::{GeneratorProbe, StoppedTime};
 use super::host::HostProbe;
 use super::processes::ProcessesProbe;
 use super::source::{KernelFiles, Warnings};
@@ -26,6 +27,7 @@ use super::{Warning, Watch};
 pub struct Sampler {
     source: KernelFiles,
     warnings: Warnings,
+    stopped: Arc<StoppedTime>,
     watched: BTreeMap<SubjectId, Watched>,
 }
 
@@ -63,8 +65,14 @@ impl Sampler {
         Self {
             source: KernelFiles::new(root),
             warnings: Warnings::default(),
+            stopped: Arc::default(),
             watched: BTreeMap::new(),
         }
+    }
+
+    /// For a thread that counts it.
+    pub(super) fn stopped_time(&self) -> Arc<StoppedTime> {
+        Arc::clone(&self.stopped)
     }
 
     /// Starts to watch; what was watched for this subject before is forgotten.
@@ -128,7 +136,9 @@ impl Sampler {
                 WatchState::Processes(processes) => processes.sample(source, warnings, emit),
                 WatchState::EmbeddedData(database) => database.sample(warnings, emit),
                 WatchState::Backup(growth) => growth.sample(warnings, emit),
-                WatchState::Generator(generator) => generator.sample(late, source, warnings, emit),
+                WatchState::Generator(generator) => {
+                    generator.sample(late, &self.stopped, source, warnings, emit);
+                }
             }
         }
         out

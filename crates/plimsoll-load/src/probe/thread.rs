@@ -23,7 +23,7 @@ const NAP: Nanos = Nanos::from_millis(200);
 #[derive(Debug)]
 pub struct Probe {
     shared: Arc<SharedSampler>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
     asking: Mutex<BTreeMap<SubjectId, Asking>>,
     /// How many.
     asked: Arc<AtomicU32>,
@@ -49,7 +49,7 @@ impl SharedSampler {
 }
 
 /// Starts a thread that samples on each whole second of the run's timeline, until [`Probe::stop`] or until the receiver
-/// receives. The thread's own cost and lateness belong to the subject of [`Watch::Generator`].
+/// receives, and one that notes when plimsoll did not run. The sampling thread's own cost and lateness belong to the subject of [`Watch::Generator`].
 ///
 /// Errors: no thread can be started; the clock is virtual, under which no thread can wait.
 pub fn spawn(clock: Clock, news: Sender<ProbeMessage>) -> io::Result<Probe> {
@@ -61,17 +61,26 @@ pub fn spawn(clock: Clock, news: Sender<ProbeMessage>) -> io::Result<Probe> {
     }
     let shared = Arc::new(SharedSampler::default());
     let of_thread = (Arc::clone(&shared), clock.clone(), news.clone());
-    let thread = std::thread::Builder::new()
-        .name("probe".into())
-        .spawn(move || run(&of_thread.0, &of_thread.1, &of_thread.2))?;
-    Ok(Probe {
-        shared,
-        thread: Some(thread),
+    let mut probe = Probe {
+        shared: Arc::clone(&shared),
+        threads: Vec::new(),
         asking: Mutex::default(),
         asked: Arc::default(),
-        clock,
+        clock: clock.clone(),
         news,
-    })
+    };
+    let sampling = std::thread::Builder::new().name("probe".into());
+    let sampling = sampling.spawn(move || run(&of_thread.0, &of_thread.1, &of_thread.2))?;
+    probe.threads.push(sampling);
+    let ticking = std::thread::Builder::new().name("ticks".into());
+    let stopped = shared.sampler().stopped_time();
+    let ticking = ticking.spawn(move || {
+        while !shared.ends() {
+            stopped.tick(&clock);
+        }
+    })?;
+    probe.threads.push(ticking);
+    Ok(probe)
 }
 
 fn run(shared: &SharedSampler, clock: &Clock, news: &Sender<ProbeMessage>) {
@@ -162,7 +171,7 @@ impl Probe {
         std::mem::take(&mut *self.asking())
             .into_values()
             .for_each(drop);
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             // A panic has printed its message.
             let _ = thread.join();
         }

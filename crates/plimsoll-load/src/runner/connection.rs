@@ -100,7 +100,7 @@ impl<'a> UnderWay<'a> {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.write(Settled::Failed, 0, 0);
+        self.write(Settled::Abandoned, 0, 0);
     }
 }
 

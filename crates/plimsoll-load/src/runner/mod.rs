@@ -33,6 +33,7 @@ use crate::clock::{Clock, LaneClock};
 pub use gate::Gate;
 use shared::SharedLane;
 use tally::Merger;
+pub use worker::USERS_THREAD;
 use worker::Workers;
 
 /// How long after a tick's end its entries are collected: longer than a thread usually waits for its core.
@@ -138,7 +139,9 @@ impl<'a> Lane<'a> {
             Ok(workers) => workers,
             Err(end) => return end,
         };
-        let merger = Merger::new(shared.spec.workload.txn_names().len());
+        // What a power cut ends had no time for an answer.
+        let keeps_unfinished = !shared.spec.power_cut;
+        let merger = Merger::new(shared.spec.workload.txn_names().len(), keeps_unfinished);
         let at = shared.clock.start();
         if out.send(LaneMessage::Started { at }).await.is_err() {
             return LaneEnd::Stopped;

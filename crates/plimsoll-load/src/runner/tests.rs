@@ -1,5 +1,6 @@
 //! The runner under the virtual clock: everything here is exact and takes no time.
 
+mod due;
 mod outage;
 mod queue;
 
@@ -64,8 +65,9 @@ impl LaneRun {
         self.merged(|_| true)
     }
 
+    /// Counts are of what ended in the window, times of what was due in it.
     fn measured(&self) -> TransactionStats {
-        self.merged(|second| second.tick.phase == PhaseKind::Measure)
+        self.merged(|phase| phase == PhaseKind::Measure)
     }
 
     fn measured_time(&self) -> Nanos {
@@ -77,13 +79,17 @@ impl LaneRun {
         measured.map(|tick| tick.end - tick.start).sum()
     }
 
-    fn merged(&self, keep: impl Fn(&LaneSecond) -> bool) -> TransactionStats {
+    fn merged(&self, keep: impl Fn(PhaseKind) -> bool) -> TransactionStats {
         let mut sum = TransactionStats::default();
-        self.seconds
-            .iter()
-            .filter(|second| keep(second))
+        let here = self.seconds.iter();
+        here.filter(|second| keep(second.tick.phase))
             .flat_map(|second| &second.tallies)
-            .for_each(|t| sum.merge(t));
+            .for_each(|tally| sum.merge(tally));
+        let earlier = self.seconds.iter().flat_map(|second| &second.earlier);
+        earlier
+            .filter(|late| keep(late.place.phase))
+            .flat_map(|late| &late.tallies)
+            .for_each(|tally| sum.merge(tally));
         sum
     }
 
@@ -129,6 +135,18 @@ impl LaneRun {
             );
         }
     }
+}
+
+/// What ended in a second, whenever it was due.
+fn ended(second: &LaneSecond) -> TransactionStats {
+    let earlier = second.earlier.iter().flat_map(|late| &late.tallies);
+    let mut sum = TransactionStats::default();
+    second
+        .tallies
+        .iter()
+        .chain(earlier)
+        .for_each(|tally| sum.merge(tally));
+    sum
 }
 
 fn run(spec: LaneSpec) -> LaneRun {

@@ -33,6 +33,9 @@ enum Answer {
     Ended(Result<(), LaneEnd>),
 }
 
+/// The name of the threads that generate load.
+pub const USERS_THREAD: &str = "plimsoll-users";
+
 const VANISHED: &str = "a worker ended by a fault of plimsoll";
 
 /// A lane's workers.
@@ -109,15 +112,17 @@ impl Workers {
             Clock::Real(_) => {
                 let clock = clock.clone();
                 let answer = worker.answer.clone();
-                let thread = std::thread::Builder::new()
-                    .name("plimsoll-users".into())
-                    .spawn(move || {
-                        if let Err(error) = clock.block_on(worker.run()) {
-                            // The lane may be gone already.
-                            let why = LaneEnd::Failed(format!("no runtime for a worker: {error}"));
-                            let _ = answer.try_send(Answer::Ended(Err(why)));
-                        }
-                    });
+                let thread =
+                    std::thread::Builder::new()
+                        .name(USERS_THREAD.into())
+                        .spawn(move || {
+                            if let Err(error) = clock.block_on(worker.run()) {
+                                // The lane may be gone already.
+                                let why =
+                                    LaneEnd::Failed(format!("no runtime for a worker: {error}"));
+                                let _ = answer.try_send(Answer::Ended(Err(why)));
+                            }
+                        });
                 self.threads
                     .push(thread.map_err(|error| format!("no thread for a worker: {error}"))?);
             }

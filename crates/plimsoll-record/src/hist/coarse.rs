@@ -177,6 +177,7 @@ impl CoarseHist {
             sum: self.sum(),
             max: self.longest(),
             clipped: 0,
+            unfinished: None,
         }
     }
 

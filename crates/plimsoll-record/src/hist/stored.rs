@@ -56,6 +56,13 @@ pub(super) fn counts(bytes: &[u8]) -> Result<Option<Vec<(u64, u64)>>, HistError>
     .map(Some)
 }
 
+/// What follows a histogram: after its cookie and length come so many bytes.
+pub(super) fn after(mut bytes: &[u8]) -> Option<&[u8]> {
+    let cookie = u32_of(&mut bytes).ok()?;
+    let length = u32_of(&mut bytes).ok()?;
+    (cookie == COOKIE_DEFLATED).then(|| bytes.get(length as usize..))?
+}
+
 /// Refuses what would make the library reserve more than a histogram needs: a payload of more bytes than there are, or more
 /// digits than plimsoll has ever had. `rest` is what follows the length.
 fn expect_small(length: u32, mut rest: &[u8]) -> Result<(), HistError> {

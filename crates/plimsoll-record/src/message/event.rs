@@ -189,6 +189,10 @@ pub enum EventKind {
         point: String,
         kept: String,
     },
+    /// It did not run for so long of a second.
+    EmulatorStopped {
+        stopped_ms: f64,
+    },
     Saturated {
         busy_percent: f64,
     },

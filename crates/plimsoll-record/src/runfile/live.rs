@@ -17,7 +17,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::RunFileError;
 use super::open::{OpenedRun, damaged, open_run_file};
-use super::outcomes::{decode_counts, take_times};
+use super::outcomes::{decode_counts, take_earlier, take_times};
 use super::reader::{event, point};
 use super::row::{BadRow, json, meaningless, named, parsed, rows};
 use super::samples;
@@ -218,6 +218,10 @@ fn live_second(row: &Row<'_>) -> rusqlite::Result<LiveSecond> {
         counts.add(own);
         let (own, _) = take_times(&mut times).map_err(|what| meaningless("times", what))?;
         response.merge(&own);
+    }
+    // What ended in this second, whenever it was due.
+    while let Some(own) = take_earlier(&mut times).map_err(|what| meaningless("times", what))? {
+        response.merge(&own.response);
     }
     Ok(LiveSecond {
         ordinal: row.get(0)?,

@@ -2,11 +2,12 @@
 //!
 //! Counts are JSON, so that SQL reads them (the view `outcome` gives each type a row): an array for each type that has
 //! any counts, without the zeros at its end. Their response times are coarse histograms behind one another, each
-//! with its length before it.
+//! with its length before it. Behind those stand the times of transactions that were due in earlier ticks.
 
 use crate::hist::CoarseHist;
-use crate::lane::{Counts, TransactionStats};
+use crate::lane::{Counts, LateTimes, TickPlace, TransactionStats};
 use crate::leb128;
+use plimsoll_plan::schedule::PhaseKind;
 
 use super::row::BadRow;
 
@@ -104,22 +105,45 @@ fn take_counts<'b>(bytes: &'b [u8], rest: &mut &'b [u8]) -> Option<(usize, Count
     None
 }
 
-/// Counts and times of a tick's types.
-pub(super) fn encode(tallies: &[TransactionStats]) -> (String, Vec<u8>) {
+/// The phases of a lane, as a tick's times number them.
+const PHASES: [PhaseKind; 3] = [PhaseKind::Warm, PhaseKind::Measure, PhaseKind::Cool];
+
+/// Counts and times of a tick's types, and times of what was due earlier.
+pub(super) fn encode(tallies: &[TransactionStats], earlier: &[LateTimes]) -> (String, Vec<u8>) {
     let mut counts = Vec::new();
     let mut times = Vec::new();
     for (txn, tally) in tallies
         .iter()
         .enumerate()
-        .filter(|(_, tally)| tally.counts != Counts::default())
+        .filter(|(_, tally)| has_any(tally))
     {
         counts.push(numbers(txn, &tally.counts));
-        put(&tally.response.coarse().encode(), &mut times);
-        // Nothing stands for what equals the response; a histogram has at least two bytes.
-        let service = tally.differing_service().map(|hist| hist.coarse().encode());
-        put(&service.unwrap_or_default(), &mut times);
+        put_times(tally, &mut times);
+    }
+    for LateTimes { place, tallies } in earlier {
+        let phase = PHASES.iter().position(|kind| *kind == place.phase);
+        let own = tallies.iter().enumerate();
+        for (txn, tally) in own.filter(|(_, tally)| !tally.response.is_empty()) {
+            // A lane has no other phases.
+            leb128::put(phase.unwrap_or_default() as u64, &mut times);
+            leb128::put(u64::from(place.ordinal), &mut times);
+            leb128::put(txn as u64, &mut times);
+            put_times(tally, &mut times);
+        }
     }
     (serde_json::json!(counts).to_string(), times)
+}
+
+/// A second that was read may have times of what was counted in another one.
+fn has_any(tally: &TransactionStats) -> bool {
+    tally.counts != Counts::default() || !tally.response.is_empty()
+}
+
+fn put_times(tally: &TransactionStats, out: &mut Vec<u8>) {
+    put(&tally.response.coarse().encode(), out);
+    // Nothing stands for what equals the response; a histogram has at least two bytes.
+    let service = tally.differing_service().map(|hist| hist.coarse().encode());
+    put(&service.unwrap_or_default(), out);
 }
 
 fn put(bytes: &[u8], out: &mut Vec<u8>) {
@@ -133,6 +157,36 @@ pub(super) fn take_times(times: &mut &[u8]) -> Result<(CoarseHist, Option<Coarse
     let service = take(times)?;
     let differs = !service.is_empty();
     Ok((response, differs.then(|| decode(service)).transpose()?))
+}
+
+/// Times of transactions of one type that were due in an earlier tick.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct EarlierTimes {
+    pub place: TickPlace,
+    pub txn: usize,
+    pub response: CoarseHist,
+    pub service: Option<CoarseHist>,
+}
+
+/// The next ones; `None` at the end.
+pub(super) fn take_earlier(times: &mut &[u8]) -> Result<Option<EarlierTimes>, BadRow> {
+    if times.is_empty() {
+        return Ok(None);
+    }
+    let mut number = || leb128::take(times).and_then(|n| usize::try_from(n).ok());
+    let [phase, ordinal, txn] = [number(), number(), number()];
+    let phase = phase.and_then(|phase| PHASES.get(phase).copied());
+    let ordinal = ordinal.and_then(|n| u32::try_from(n).ok());
+    let place = phase.zip(ordinal);
+    let place = place.map(|(phase, ordinal)| TickPlace { phase, ordinal });
+    let (place, txn) = place.zip(txn).ok_or("it has times of no second")?;
+    let (response, service) = take_times(times)?;
+    Ok(Some(EarlierTimes {
+        place,
+        txn,
+        response,
+        service,
+    }))
 }
 
 fn decode(bytes: &[u8]) -> Result<CoarseHist, BadRow> {
@@ -188,22 +242,35 @@ mod tests {
         #[test]
         fn what_was_written_is_read(all in prop::collection::vec((prop::array::uniform8(0u64..3), prop::collection::vec((1u64..1 << 40, 1u64..1 << 40), 0..4)), 0..6)) {
             let tallies: Vec<TransactionStats> = all.iter().map(|(counts, times)| tally(*counts, times)).collect();
-            let (counts, times) = encode(&tallies);
+            let place = TickPlace { phase: PhaseKind::Measure, ordinal: 300 };
+            let due_earlier: Vec<TransactionStats> = tallies.iter().map(|tally| {
+                let (_, response, service) = tally.clone().into_parts();
+                TransactionStats::new(Counts::default(), response, service)
+            }).collect();
+            let earlier = LateTimes { place, tallies: due_earlier };
+            let (counts, times) = encode(&tallies, std::slice::from_ref(&earlier));
             let mut times = times.as_slice();
             let mut back = Vec::new();
             decode_counts(&counts, &mut back).unwrap();
             let mut back = back.into_iter();
-            for (txn, tally) in tallies.iter().enumerate().filter(|(_, tally)| tally.counts != Counts::default()) {
+            for (txn, tally) in tallies.iter().enumerate().filter(|(_, tally)| has_any(tally)) {
                 prop_assert_eq!(back.next(), Some((txn, tally.counts)));
                 let service = tally.differing_service().map(|hist| hist.coarse());
                 prop_assert_eq!(take_times(&mut times), Ok((tally.response.coarse(), service)));
             }
-            prop_assert!(back.next().is_none() && times.is_empty());
+            for (txn, tally) in earlier.tallies.iter().enumerate().filter(|(_, tally)| !tally.response.is_empty()) {
+                let service = tally.differing_service().map(|hist| hist.coarse());
+                let response = tally.response.coarse();
+                prop_assert_eq!(take_earlier(&mut times), Ok(Some(EarlierTimes { place, txn, response, service })));
+            }
+            prop_assert_eq!(take_earlier(&mut times), Ok(None));
+            prop_assert!(back.next().is_none());
         }
 
         #[test]
         fn rubbish_never_panics(text: String, bytes: Vec<u8>) {
             let _ = (decode_counts(&text, &mut Vec::new()), take_times(&mut bytes.as_slice()));
+            let _ = take_earlier(&mut bytes.as_slice());
         }
     }
 
@@ -214,7 +281,7 @@ mod tests {
             tally([3, 2, 0, 0, 0, 0, 0, 0], &[]),
             tally([1, 1, 1, 1, 1, 1, 1, 9], &[]),
         ];
-        assert_eq!(encode(&tallies).0, "[[1,3,2],[2,1,1,1,1,1,1,1,9]]");
+        assert_eq!(encode(&tallies, &[]).0, "[[1,3,2],[2,1,1,1,1,1,1,1,9]]");
         for broken in [
             "",
             "[",

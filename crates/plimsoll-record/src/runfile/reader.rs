@@ -97,7 +97,7 @@ fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Resu
         point(row, schema)
     })?;
     let phases = phases(db, ends)?;
-    let seconds = seconds::seconds(db, &seconds::types(&phases, &points), schema)?;
+    let seconds = seconds::seconds(db, &seconds::load_phases(&phases, &points), schema)?;
     let mut windows = measurements.windows;
     windows.extend(merged_windows(&closed_phases(db)?, &phases, &seconds));
     Ok(Record {

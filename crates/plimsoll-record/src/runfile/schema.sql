@@ -47,7 +47,7 @@ CREATE TABLE phase (
     end_ns INTEGER,                     -- NULL until the phase is closed
     complete INTEGER NOT NULL
 );
--- One second of one system under load, with what became of its transactions.
+-- One second of one system under load, with what became of the transactions that ended in it.
 CREATE TABLE tick (
     id INTEGER PRIMARY KEY,
     phase INTEGER NOT NULL REFERENCES phase,
@@ -58,7 +58,10 @@ CREATE TABLE tick (
     counts TEXT NOT NULL,               -- JSON: of each type that has any counts an array, without zeros at its
                                         -- end: txn and what the view outcome has, in its order
     times BLOB NOT NULL                 -- of the same types: end - due, and end - start where it differs; coarse
-                                        -- histograms, the length of each before it as a LEB128 number
+                                        -- histograms, the length of each before it as a LEB128 number. Since schema 9
+                                        -- of those that were due in this second; behind them, of those due before it,
+                                        -- that second's phase (0: warm, 1: measure, 2: cool), its number in it, the
+                                        -- type, and the same two
 );
 -- The counts, a row for each type. Up to schema 5 this was a table, with the histograms.
 CREATE VIEW outcome AS
@@ -72,7 +75,7 @@ SELECT tick.id AS tick, json_extract(entry.value, '$[0]') AS txn,
        coalesce(json_extract(entry.value, '$[7]'), 0) AS dropped,
        coalesce(json_extract(entry.value, '$[8]'), 0) AS bytes
 FROM tick, json_each(tick.counts) AS entry;
--- A phase's full-precision histograms, written when the phase is closed.
+-- A phase's full-precision histograms, written when the phase is closed, and again when what was due in it ends later.
 CREATE TABLE window (
     phase INTEGER NOT NULL REFERENCES phase,
     subject INTEGER NOT NULL REFERENCES subject,

@@ -147,6 +147,7 @@ fn a_file_that_nobody_closed_opens_with_what_was_committed() {
         tick,
         in_flight: 1,
         tallies,
+        earlier: Vec::new(),
         late: 0,
         overflow: 0,
         merge_lag: Nanos::ZERO,

@@ -14,7 +14,7 @@ use super::RunFileError;
 use super::drive::drive_rows_from;
 use super::live::{LivePhase, LiveSample, open_live, open_phases, under_load};
 use super::open::damaged;
-use super::outcomes::{decode_counts, take_times};
+use super::outcomes::{decode_counts, take_earlier, take_times};
 use super::reader::point;
 use super::row::{BadRow, json, meaningless, parsed, rows};
 use super::samples;
@@ -144,6 +144,15 @@ fn add_second(row: &Row<'_>, add: &mut dyn FnMut(AddedSecond)) -> rusqlite::Resu
             txn,
             counts,
             response,
+        });
+    }
+    while let Some(own) = take_earlier(&mut times).map_err(|what| meaningless("times", what))? {
+        add(AddedSecond {
+            system: SubjectId(row.get(1)?),
+            point: row.get::<_, Option<u32>>(2)?.map(PointId),
+            txn: own.txn,
+            counts: Counts::default(),
+            response: own.response,
         });
     }
     row.get(0)

@@ -239,6 +239,7 @@ fn ticks(
                 tick,
                 in_flight: second.in_flight,
                 tallies: Vec::new(),
+                earlier: Vec::new(),
                 late: 0,
                 overflow: 0,
                 merge_lag: Nanos::ZERO,

@@ -243,7 +243,7 @@ impl RunFile {
     ) -> Result<()> {
         let start = origin + second.tick.start;
         let end = origin + second.tick.end;
-        let (counts, times) = outcomes::encode(&second.tallies);
+        let (counts, times) = outcomes::encode(&second.tallies, &second.earlier);
         self.execute(
             "INSERT INTO tick (phase, subject, start_ns, end_ns, in_flight, counts, times)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",

@@ -74,6 +74,12 @@ evidence-fast-reads = A read took { $mean-us } µs on average, less than the { $
 evidence-fast-link = { $device } read { $mb-per-second } MB/s, and a SATA link carries { $limit-mb }: unless it is another kind of drive or an array, the file may be sparse or never written.
 evidence-device-reads = { $per-transaction } reads of the device for each transaction ({ $fewest } are needed).
 evidence-generator-busy = The load generator used { $percent } % of a core (limit { $limit-percent } %).
+evidence-generator-stopped = { $cause ->
+    [quota] plimsoll itself was stopped for { $stopped-s } s of { $measured-s } s, by the CPU quota of its control group: response times include that (limit { $limit-percent } %).
+    [cpu] plimsoll itself had no CPU for { $stopped-s } s of { $measured-s } s: response times include that (limit { $limit-percent } %).
+   *[other] plimsoll itself did not run for { $stopped-s } s of { $measured-s } s, by a signal or a pause of its machine: response times include that (limit { $limit-percent } %).
+ }
+evidence-generator-waits = { $percent } % of all response times are waits of plimsoll's own threads for a CPU (limit { $limit-percent } %).
 evidence-schedule-lag = 1 % of the intents started { $p99-ms } ms late or later, { $percent } % of the median response of { $response-p50-ms } ms (limit { $limit-percent } %).
 evidence-dropped = { $cause ->
     [none] Nothing was dropped.
@@ -186,6 +192,7 @@ missing-no-sizes = sizes of data and memory are not both known
 missing-no-device-counters = there are no counters of the device
 missing-no-generator = the load generator was not monitored
 missing-embedded = the system runs inside the load generator
+missing-no-run-delay = the kernel does not count how long plimsoll's threads waited for a CPU
 missing-no-lag = a late start cannot be distinguished from waiting for a free connection
 missing-no-place = the location of the load generator is missing
 missing-no-method = it is not stated how latencies were computed
@@ -230,6 +237,8 @@ next-find-difference = Find out what differs between the repeats: longer windows
 next-measure-longer-or-repeat = Measure for five minutes or longer, or repeat the load three times (repeat = 3).
 next-warm-up-longer = Warm up for longer, or find what changes over time.
 next-grow-data = Make the data larger than memory, or limit memory; only then call it a storage test.
+next-lift-quota = Run plimsoll without a CPU quota, or with one that it does not reach.
+next-let-client-run = Measure again, and let plimsoll run without a stop.
 next-bypass-cache = Measure with direct=1, or with a file several times as large as memory.
 next-verify-file = Write the whole file before it is read, and compare with the device's own counters (iostat).
 next-strengthen-client = Give the load generator more cores or another machine, or offer less.

@@ -28,11 +28,18 @@ finding-backlog-grew = The system does not sustain this rate: the backlog grew b
     [1] 1 transaction
    *[other] { $intents } transactions
 }, { $percent } % of those offered.
+finding-unfinished = { $intents } of the transactions that were due in the window had no answer when the load was over, after { $least-ms } ms or more.
+    .detail = They count with their age, so the mean{ $first ->
+        [max] { " " }and the maximum are
+        [p999] , p99.9 and the maximum are
+       *[other] , { $first } and what is above it are
+    } at least what is stated.
+    .next = Offer a lower rate, or a longer cool.
 finding-unanswered = { $intents ->
     [1] 1 of { $offered } transactions was not
    *[other] { $intents } of { $offered } transactions were not
 } answered in the window: { $percent } % (limit { $limit-percent } %).
-    .detail = Response times are of those that were answered; the longest are missing.
+    .detail = Response times include those that were answered later; the rate does not.
     .next = Check that the server could be reached all the time, or offer a lower rate.
 finding-server-away = The server was unavailable for { $away-s } s of the window, { $percent } % of it (limit { $limit-percent } %).
     .detail = Rates and response times include that time.

@@ -136,6 +136,7 @@ shortfall-incomplete = ended early
 shortfall-slow = too slow
 shortfall-failed = { $percent } % failed
 shortfall-dropped = { $intents } dropped
+shortfall-unfinished = { $intents } without an answer
 shortfall-behind = { $percent } % not settled
 shortfall-unsteady = unsteady ({ $range } % range, { $slope } % slope)
 bottleneck-title = Bottleneck at the lowest load above the line (at the line → above it):

@@ -477,6 +477,7 @@ const FINDINGS: [&str; 46] = [
     "unsteady",
     "backlog_grew",
     "unanswered",
+    "unfinished",
     "server_away",
     "not_served",
     "condition_fails",

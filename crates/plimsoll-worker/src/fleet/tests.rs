@@ -1,6 +1,6 @@
 use plimsoll_plan::schedule::Tick;
 use plimsoll_record::hist::Hist;
-use plimsoll_record::lane::{Absence, Counts, TransactionStats};
+use plimsoll_record::lane::{Absence, Counts, LateTimes, TransactionStats};
 use proptest::prelude::*;
 
 use super::*;
@@ -24,6 +24,7 @@ fn second(phase: PhaseKind, start_ms: u64, end_ms: u64, responses: &[u64]) -> La
         },
         in_flight: 1,
         tallies: vec![TransactionStats::new(counts, response, service)],
+        earlier: Vec::new(),
         late: 0,
         overflow: 0,
         merge_lag: Nanos::ZERO,
@@ -95,7 +96,12 @@ proptest! {
         for part in 0..4 {
             let own: Vec<u64> =
                 responses.iter().filter(|(of, _)| *of == part).map(|(_, ns)| *ns).collect();
-            merged.extend(merger.add(part, second(PhaseKind::Measure, 0, 1000, &own)));
+            let mut second = second(PhaseKind::Measure, 0, 1000, &own);
+            let (_, response, service) = second.tallies[0].clone().into_parts();
+            let place = TickPlace { phase: PhaseKind::Warm, ordinal: 3 };
+            let tallies = vec![TransactionStats::new(Counts::default(), response, service)];
+            second.earlier = vec![LateTimes { place, tallies }];
+            merged.extend(merger.add(part, second));
         }
         let mut all = Hist::new();
         responses.iter().for_each(|(_, ns)| all.record(Nanos(*ns)));
@@ -103,6 +109,8 @@ proptest! {
         prop_assert_eq!(&merged[0].tallies[0].response, &all);
         prop_assert_eq!(merged[0].tallies[0].counts.committed, responses.len() as u64);
         prop_assert_eq!(merged[0].in_flight, 4);
+        prop_assert_eq!(merged[0].earlier.len(), 1, "times of the same second are added up");
+        prop_assert_eq!(&merged[0].earlier[0].tallies[0].response, &all);
     }
 }
 

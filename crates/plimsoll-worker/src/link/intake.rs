@@ -7,8 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use plimsoll_plan::schedule::Tick;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::{
-    Counts, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec, TransactionStats,
+    Counts, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LaneSpec, LateTimes, TransactionStats,
 };
 
 use crate::protocol::{
@@ -311,6 +312,7 @@ impl JobIntake {
             "a second with other transactions than its load has",
         )?;
         second.tallies.iter().try_for_each(tally)?;
+        self.times(second)?;
         count(second.in_flight)?;
         count(second.late)?;
         count(second.overflow)?;
@@ -323,6 +325,31 @@ impl JobIntake {
             waits.iter().any(|wait| wait.0 > MOST_BYTES),
             "a wait that is longer than any",
         )
+    }
+
+    fn times(&self, second: &LaneSecond) -> Checked {
+        let types = second.tallies.len();
+        let is_known = |late: &LateTimes| {
+            let LateTimes { place, tallies } = late;
+            let has_counts = tallies.iter().any(|own| own.counts != Counts::default());
+            place.phase.is_under_load()
+                && place.phase <= second.tick.phase
+                && tallies.len() == types
+                && !has_counts
+        };
+        refuse_if(
+            !second.earlier.iter().all(is_known),
+            "times of a second that was not before",
+        )?;
+        second
+            .tallies
+            .iter()
+            .enumerate()
+            .try_for_each(|(txn, own)| {
+                let earlier = second.earlier.iter().map(|late| &late.tallies[txn]);
+                let all: Vec<&TransactionStats> = std::iter::once(own).chain(earlier).collect();
+                expect_times(own.counts.completed(), &all)
+            })
     }
 
     fn event(&self, event: &LaneEvent) -> Checked {
@@ -431,10 +458,18 @@ fn tally(stats: &TransactionStats) -> Checked {
         count(n)?;
     }
     refuse_if(bytes > MOST_BYTES, "a count that is higher than any")?;
-    let completed = stats.counts.completed();
-    let histograms = [&stats.response, stats.service()];
+    Ok(())
+}
+
+/// A second has the times of all transactions that it counts as completed, and a service time of no other.
+fn expect_times(completed: u64, stats: &[&TransactionStats]) -> Checked {
+    let times = |hist: fn(&TransactionStats) -> &Hist| {
+        let counts = stats.iter().map(|own| hist(own).finished());
+        counts.fold(0, u64::saturating_add)
+    };
+    let counted = [times(|own| &own.response), times(TransactionStats::service)];
     refuse_if(
-        histograms.iter().any(|hist| hist.count() != completed),
+        counted.iter().any(|n| *n != completed),
         "a histogram of other transactions than it counts",
     )
 }

@@ -7,10 +7,11 @@ use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{
-    Counts, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, TransactionStats,
+    Counts, LaneControl, LaneEnd, LaneEvent, LaneMessage, LaneSecond, LateTimes, TransactionStats,
 };
 use plimsoll_record::message::EventKind;
 use plimsoll_record::receipt::CommitCounts;
+use plimsoll_record::runfile::RunFile;
 use plimsoll_record::{Event, Outage, PhaseId, Point, Severity, SubjectId, SubjectKind, Window};
 use plimsoll_report::message::Messages;
 use tokio::sync::watch;
@@ -62,7 +63,9 @@ pub(super) struct LaneRecorder<'a, 'd> {
     origin: Nanos,
     /// The phase that was announced last.
     announced: Option<PhaseKind>,
-    phase: Option<OpenPhase>,
+    phase: Option<RecordedPhase>,
+    /// Those that were closed: what was due in them may end later.
+    closed: Vec<RecordedPhase>,
     acknowledged: CommitCounts,
     /// The measure phase so far.
     measured: MeasuredPoint,
@@ -104,7 +107,7 @@ pub(super) struct PowerOff {
 /// Distance of fio's snapshots in nanoseconds; phases of block I/O end with the one that comes nearest.
 const SNAPSHOTS: u64 = Nanos::SECOND.0;
 
-struct OpenPhase {
+struct RecordedPhase {
     id: PhaseId,
     kind: PhaseKind,
     start: Nanos,
@@ -132,6 +135,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
             origin: Nanos::ZERO,
             announced: None,
             phase: None,
+            closed: Vec::new(),
             acknowledged: CommitCounts::default(),
             measured: MeasuredPoint::default(),
             end: None,
@@ -202,6 +206,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
             LaneMessage::Acknowledged(commits) => self.acknowledged = commits,
             LaneMessage::Ended(end) => {
                 self.close_phase()?;
+                self.finish_measured();
                 self.end = Some(end);
             }
         }
@@ -270,9 +275,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         };
         phase.end = self.origin + tick.end;
         phase.in_flight = second.in_flight;
-        for (sum, tally) in phase.tallies.iter_mut().zip(&second.tallies) {
-            sum.merge(tally);
-        }
+        phase.add(&second.tallies);
         if phase.kind == PhaseKind::Measure {
             let mut counts = Counts::default();
             for tally in &second.tallies {
@@ -280,9 +283,29 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
             }
             self.measured.ticks.push((tick.end - tick.start, counts));
         }
+        for earlier in &second.earlier {
+            self.add_earlier(earlier)?;
+        }
         self.store_second(second)?;
         self.show_second(second);
         Ok(())
+    }
+
+    /// What was due in a phase belongs to its window, whenever it ended.
+    fn add_earlier(&mut self, earlier: &LateTimes) -> StepResult<()> {
+        let kind = earlier.place.phase;
+        if let Some(phase) = self.phase.as_mut().filter(|phase| phase.kind == kind) {
+            phase.add(&earlier.tallies);
+            return Ok(());
+        }
+        let closed = self.closed.iter_mut().find(|phase| phase.kind == kind);
+        let phase = closed.ok_or_else(|| {
+            RunError::failed(
+                "the lane has times of a phase that was not: this is a fault of plimsoll",
+            )
+        })?;
+        phase.add(&earlier.tallies);
+        phase.store_windows(&self.sink.borrow().file, self.point.system)
     }
 
     fn open_phase(&mut self, second: &LaneSecond) -> StepResult<()> {
@@ -292,7 +315,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         let sink = self.sink.borrow();
         let id = sink.file.open_phase(step, Some(self.point), kind, start)?;
         drop(sink);
-        self.phase = Some(OpenPhase {
+        self.phase = Some(RecordedPhase {
             id,
             kind,
             start,
@@ -411,33 +434,52 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
             lasted.0.saturating_add(slack) >= planned.0
         });
         if phase.kind == PhaseKind::Measure {
-            let figures = self.figures(&phase.tallies, lasted);
-            self.sink.borrow_mut().progress.done(&format!(
-                "{} · measured {} · {figures}",
-                self.title,
-                lasted_shown(self.point, lasted)
-            ));
             self.measured.complete = complete;
-            self.measured.response = phase
-                .tallies
-                .iter()
-                .map(|tally| tally.response.clone())
-                .collect();
         }
         let file = &self.sink.borrow().file;
-        for (txn, tally) in phase.tallies.into_iter().enumerate() {
-            let (_, response, service) = tally.into_parts();
+        phase.store_windows(file, self.point.system)?;
+        file.close_phase(phase.id, phase.end, complete)?;
+        self.ended_at = phase.end;
+        self.closed.push(phase);
+        Ok(())
+    }
+
+    /// The measure phase's times are complete when the lane has ended.
+    fn finish_measured(&mut self) {
+        let closed = std::mem::take(&mut self.closed);
+        let measured = closed.iter().find(|phase| phase.kind == PhaseKind::Measure);
+        let Some(phase) = measured else { return };
+        let lasted = phase.end - phase.start;
+        let figures = self.figures(&phase.tallies, lasted);
+        self.sink.borrow_mut().progress.done(&format!(
+            "{} · measured {} · {figures}",
+            self.title,
+            lasted_shown(self.point, lasted)
+        ));
+        let response = phase.tallies.iter().map(|tally| tally.response.clone());
+        self.measured.response = response.collect();
+    }
+}
+
+impl RecordedPhase {
+    fn add(&mut self, tallies: &[TransactionStats]) {
+        self.tallies
+            .iter_mut()
+            .zip(tallies)
+            .for_each(|(sum, tally)| sum.merge(tally));
+    }
+
+    fn store_windows(&self, file: &RunFile, system: SubjectId) -> StepResult<()> {
+        for (txn, tally) in self.tallies.iter().enumerate() {
             file.window(&Window {
-                phase: phase.id,
-                subject: self.point.system,
+                phase: self.id,
+                subject: system,
                 txn: txn as u32,
-                response,
-                service,
+                response: tally.response.clone(),
+                service: tally.differing_service().cloned(),
                 coarse: false,
             })?;
         }
-        file.close_phase(phase.id, phase.end, complete)?;
-        self.ended_at = phase.end;
         Ok(())
     }
 }

@@ -86,7 +86,9 @@ fn run(seed: u64, seconds: u64, slower: f64, pause: Nanos) -> Repeat {
     };
     for second in measured {
         let mut all = TransactionStats::default();
-        second.tallies.iter().for_each(|tally| all.merge(tally));
+        let earlier = second.earlier.iter().flat_map(|late| &late.tallies);
+        let ended = second.tallies.iter().chain(earlier);
+        ended.for_each(|tally| all.merge(tally));
         let lasted = (second.tick.end - second.tick.start).as_secs_f64();
         repeat.seconds.push((all.counts.completed() as f64, lasted));
         let mut slice = Slice::default();

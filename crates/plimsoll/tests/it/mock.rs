@@ -44,6 +44,61 @@ fn response_times_show_a_stall_that_service_times_hide() {
     );
 }
 
+/// A rate of 100 in a window from 2 to 26 s, on a system that stands still for a while.
+fn stall(stall: &str, step: &str) -> Value {
+    let place = Place::new();
+    place.write(
+        "plan.toml",
+        &format!(
+            "title = \"Stall\"\n[system.db.mock]\nlatency = \"5ms\"\nstalls = [{stall}]\n[workload.oltp.tpcc]\n\
+             warehouses = 2\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nrate = 100\nusers = 16\nramp = \"2s\"\n\
+             measure = \"24s\"\n{step}\n"
+        ),
+    );
+    place
+        .run(&["run", "plan.toml", "--virtual-time", "-o", "x.run"])
+        .succeeded();
+    place.opens("x.run")
+}
+
+#[test]
+fn a_stall_that_ends_after_the_window_is_in_its_percentiles() {
+    let across = "{ at = \"25.7s\", lasts = \"6s\" }";
+    let json = stall(across, "");
+    let response = &point(&json)["overall"]["response"];
+    // 30 of 2,400 were due in the stall.
+    assert_eq!(response["count"], 2_400);
+    let ms = |key: &str| response[key].as_f64().unwrap();
+    assert!((5_700.0..5_800.0).contains(&ms("p99_ms")), "{response}");
+    assert!((6_000.0..6_010.0).contains(&ms("max_ms")), "{response}");
+    assert!(finding(point(&json), "histogram_disagrees").is_none());
+    assert_eq!(
+        json["summary"]["ladders"][0]["points"][0]["conservation"]["verdict"],
+        "holds"
+    );
+
+    let json = stall(across, "find = { max_ms = 100 }");
+    let tried = &json["summary"]["ladders"][0]["line"]["tried"][0];
+    assert_eq!(
+        (&tried["load"], &tried["outcome"]),
+        (&100.0.into(), &"failed".into())
+    );
+}
+
+#[test]
+fn what_has_no_answer_at_the_end_makes_figures_lower_bounds() {
+    let json = stall("{ at = \"25.9s\", lasts = \"1h\" }", "");
+    let point = point(&json);
+    let unfinished = finding(point, "unfinished").unwrap();
+    assert_eq!(
+        (&unfinished["intents"], &unfinished["first"]),
+        (&10.into(), &"p999".into())
+    );
+    let least = point["overall"]["response"]["at_least_from_ms"].as_f64();
+    assert_eq!(least, unfinished["least_ms"].as_f64());
+    assert_eq!(point["verdict"], "doubtful");
+}
+
 #[test]
 fn failures_count_and_retries_count_apart() {
     let place = Place::new();

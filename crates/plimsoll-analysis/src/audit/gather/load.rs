@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::drive_file;
 use super::facts::RecordFacts;
 use super::printed;
+use super::stops::stops;
 use crate::audit::input::{
     Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, RelatedFigures,
     WindowTrend,
@@ -87,6 +88,7 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         sizes: sizes(facts, ladder, point, inside),
         reads: here(each(resources.device_reads_per_second).ok_or(Missing::NoDeviceCounters)),
         generator: generator(facts, point),
+        stops: stops(facts, point).ok_or(Missing::NoGenerator),
         lag: Err(Missing::NoLag),
         connections: connections(point).ok_or(Missing::NoCounts),
         dropped: dropped(facts, point),

@@ -1,9 +1,10 @@
 //! Rules about one load, or one row of a published table.
 
+use super::client::client;
 use super::plausible::plausible;
 use super::result::RuleResult;
 use crate::audit::input::{Counted, InFlight, LoadFacts, Precision};
-use crate::audit::{DropCause, Evidence, Missing, Next, Rule, RuleVerdict};
+use crate::audit::{Evidence, Missing, Next, Rule, RuleVerdict};
 use crate::summary::{Conservation, Finding, FindingKind};
 use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity;
@@ -15,11 +16,6 @@ use plimsoll_stats::{FEWEST_REPEATS, SHORTEST_S};
 const ROUNDING_S: f64 = 0.5;
 /// So many standard deviations of a count are no chance: 1 in 10,000.
 const CHANCE: f64 = 3.9;
-
-/// Percent of an open load that may be dropped before its figures are those of another load.
-const MOST_DROPPED: f64 = 10.0;
-/// Percent of their time that connections are busy where there is always something waiting for them.
-const BUSY: f64 = 90.0;
 
 type LoadCheck = fn(&LoadFacts, &Thresholds, &mut RuleResult);
 
@@ -436,85 +432,6 @@ fn suspected(load: &LoadFacts) -> RuleVerdict {
         result.fail(evidence.clone(), Warning, Next::VerifyFile);
     }
     result.verdict(Rule::Thin, &load.about)
-}
-
-fn client(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    match load.generator {
-        Err(missing) => result.missing(missing),
-        Ok(percent) => {
-            let evidence = Evidence::GeneratorBusy {
-                percent,
-                limit_percent: thresholds.generator,
-            };
-            result.check(
-                percent <= thresholds.generator,
-                evidence,
-                Error,
-                Next::StrengthenClient,
-            );
-        }
-    }
-    match load.lag {
-        Err(missing) => result.missing(missing),
-        Ok((p99_ms, response_p50_ms)) => {
-            let percent = p99_ms * 100.0 / response_p50_ms;
-            let limit_percent = thresholds.lag;
-            let evidence = Evidence::ScheduleLag {
-                p99_ms,
-                response_p50_ms,
-                percent,
-                limit_percent,
-            };
-            result.check(
-                percent <= limit_percent,
-                evidence,
-                Error,
-                Next::StrengthenClient,
-            );
-        }
-    }
-    match load.dropped {
-        Err(missing) => result.missing(missing),
-        Ok((dropped, percent)) => {
-            // The summary decides from how many on they make figures doubtful or invalid.
-            let severity = excused(
-                load,
-                |kind| matches!(kind, FindingKind::NotServed { .. }),
-                if percent > MOST_DROPPED {
-                    Error
-                } else {
-                    Warning
-                },
-            );
-            let cause = if dropped > 0 {
-                drop_cause(load, thresholds)
-            } else {
-                DropCause::None
-            };
-            let next = match cause {
-                DropCause::Generator => Next::StrengthenClient,
-                DropCause::System => Next::OfferLess,
-                DropCause::Unknown | DropCause::None => Next::FindDropCause,
-            };
-            let evidence = Evidence::Dropped {
-                dropped,
-                percent,
-                cause,
-                busy_percent: load.connections.ok(),
-            };
-            result.check(dropped == 0, evidence, severity, next);
-        }
-    }
-}
-
-/// Why transactions were dropped: where the generator had CPU to spare and all of its connections were
-/// waiting for the system, the system was full.
-pub(super) fn drop_cause(load: &LoadFacts, thresholds: &Thresholds) -> DropCause {
-    match (load.generator, load.connections) {
-        (Ok(percent), _) if percent > thresholds.generator => DropCause::Generator,
-        (_, Ok(busy)) if busy >= BUSY => DropCause::System,
-        _ => DropCause::Unknown,
-    }
 }
 
 fn noise(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {

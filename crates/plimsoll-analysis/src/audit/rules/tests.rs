@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use faults::FAULTS;
 
+use super::client::drop_cause;
 use super::evaluate;
-use super::load::drop_cause;
 use crate::audit::input::{
-    AuditInput, AuditedSide, Bandwidth, Counted, GeneratorLocation, InFlight, Known, LoadFacts,
-    Move, Neighbours, OrderRate, Pair, Percentile, Precision, Range, RelatedFigures, Sentence,
-    StatedDuration, SubjectFindings, SystemFacts, WindowTrend,
+    AuditInput, AuditedSide, Bandwidth, Counted, GeneratorLocation, GeneratorStops, InFlight,
+    Known, LoadFacts, Move, Neighbours, OrderRate, Pair, Percentile, Precision, Range,
+    RelatedFigures, Sentence, StatedDuration, SubjectFindings, SystemFacts, WindowTrend,
 };
-use crate::audit::{AuditSubject, DropCause, Missing, Rule, RuleOutcome, RuleVerdict};
+use crate::audit::{AuditSubject, DropCause, Missing, Rule, RuleOutcome, RuleVerdict, StopCause};
 use crate::summary::DiagnosisSummary;
 use crate::summary::{Conservation, Finding, FindingKind, Responses};
 use plimsoll_plan::Thresholds;
@@ -88,6 +88,12 @@ fn good_load() -> LoadFacts {
         suspicions: Vec::new(),
         reads: Ok(2.5),
         generator: Ok(35.0),
+        stops: Ok(GeneratorStops {
+            measured_s: 300.0,
+            percent: 0.1,
+            cause: StopCause::Unknown,
+            waits_percent: Ok(2.0),
+        }),
         lag: Ok((0.02, 8.0)),
         connections: Ok(40.0),
         dropped: Ok((0, 0.0)),
@@ -416,6 +422,39 @@ fn the_rate_of_an_open_loop_and_a_few_seconds_prove_nothing() {
         },
         Rule::Steady
     ));
+}
+
+/// A stop is one, whoever made it; of a machine that others use too, a little is no reason to discard figures.
+#[test]
+fn a_generator_that_did_not_run_is_no_measurement() {
+    let severity = |percent, cause, waits_percent| {
+        let mut input = good();
+        input.loads[0].stops = Ok(GeneratorStops {
+            measured_s: 30.0,
+            percent,
+            cause,
+            waits_percent,
+        });
+        let verdicts = evaluate(&input, &Thresholds::default());
+        let client = verdicts.iter().find(|own| own.rule == Rule::Client);
+        match &client.unwrap().outcome {
+            RuleOutcome::Fired { severity, .. } => Some(*severity),
+            _ => None,
+        }
+    };
+    use StopCause::{Cpu, Quota, Unknown};
+    let (error, warning) = (Some(Severity::Error), Some(Severity::Warning));
+    let few = Ok(3.0);
+    assert_eq!(severity(20.0, Unknown, few), error, "24 stops of 0.25 s");
+    assert_eq!(severity(1.1, Quota, few), error);
+    assert_eq!(severity(0.9, Quota, few), None);
+    assert_eq!(
+        [1.1, 4.9, 5.1].map(|percent| severity(percent, Cpu, few)),
+        [warning, warning, error]
+    );
+    let waits = [9.0, 11.0, 49.0, 51.0].map(|percent| severity(0.0, Cpu, Ok(percent)));
+    assert_eq!(waits, [None, warning, warning, error]);
+    assert_eq!(severity(0.0, Cpu, Err(Missing::NoRunDelay)), None);
 }
 
 #[test]

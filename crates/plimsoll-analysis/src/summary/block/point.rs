@@ -32,6 +32,7 @@ impl BlockLatency {
             p99_ms,
             p999_ms,
             max_ms,
+            at_least_from_ms: _,
         } = latency;
         let [mean_us, p50_us, p95_us, p99_us, p999_us, max_us] =
             [mean_ms, p50_ms, p95_ms, p99_ms, p999_ms, max_ms].map(|ms| ms * 1e3);

@@ -79,6 +79,14 @@ pub enum FindingKind {
         percent: f64,
         limit_percent: f64,
     },
+    /// Transactions that were due in the window had no answer when the load was over, after so long or longer. They count
+    /// with their age: the mean and the figures from `first` on are lower bounds.
+    Unfinished {
+        intents: u64,
+        offered: u64,
+        least_ms: f64,
+        first: Quantile,
+    },
     /// There was no server for a part of the window.
     ServerAway {
         away_s: f64,

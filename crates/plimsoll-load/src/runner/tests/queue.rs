@@ -102,8 +102,7 @@ fn users_without_a_pause_wait_for_their_turn() {
         .iter()
         .filter(|second| second.tick.start >= Nanos::from_secs(4));
     let mut response = TransactionStats::default();
-    late.flat_map(|second| &second.tallies)
-        .for_each(|tally| response.merge(tally));
+    late.for_each(|second| response.merge(&ended(second)));
     assert_eq!(response.response.max(), Some(Nanos::from_millis(2_500)));
     assert!(
         lane.seconds
@@ -318,12 +317,7 @@ fn a_fifth_more_than_the_capacity_piles_up_exactly() {
             (counts.completed(), counts.failed, counts.dropped),
             (if n == 1 { 99 } else { 100 }, 0, 0)
         );
-        let slowest = second
-            .tallies
-            .iter()
-            .filter_map(|tally| tally.response.max())
-            .max()
-            .unwrap();
+        let slowest = ended(second).response.max().unwrap();
         let k = (100 * n - 2) as f64;
         assert_eq!(
             slowest,

@@ -10,9 +10,13 @@ use rusqlite::{Connection, Row};
 
 use super::super::block;
 use super::super::row::{BadRow, ValueBudget, hist, meaningless, rows};
-use super::empty::{Types, add_empty};
+use super::empty::{LoadPhases, add_empty};
 
-pub(super) fn seconds(db: &Connection, types: &Types, schema: i32) -> Result<Vec<Second>, BadRow> {
+pub(super) fn seconds(
+    db: &Connection,
+    phases: &LoadPhases,
+    schema: i32,
+) -> Result<Vec<Second>, BadRow> {
     let mut seconds: Vec<Second> = Vec::new();
     let mut places: HashMap<i64, Range<usize>> = HashMap::new();
     let mut budget = ValueBudget::of_file(db)?;
@@ -21,7 +25,7 @@ pub(super) fn seconds(db: &Connection, types: &Types, schema: i32) -> Result<Vec
         "SELECT phase, subject, start_ns, end_ns, in_flight, id FROM tick ORDER BY id",
         |row| {
             let first = seconds.len();
-            add_empty(row, types, &mut seconds, &mut budget)?;
+            add_empty(row, phases, &mut seconds, &mut budget)?;
             places.insert(row.get(5)?, first..seconds.len());
             Ok(())
         },

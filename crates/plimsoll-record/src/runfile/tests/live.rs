@@ -50,6 +50,7 @@ impl OpenRun {
                 phase: PhaseKind::Measure,
             },
             in_flight: 1,
+            earlier: Vec::new(),
             late: 0,
             overflow: 0,
             absence: Absence::default(),

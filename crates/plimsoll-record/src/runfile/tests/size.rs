@@ -145,6 +145,7 @@ pub(super) fn busy(start: Nanos, transactions: [u64; 5], seed: u64) -> LaneSecon
         },
         in_flight: 32,
         tallies: tallies.into(),
+        earlier: Vec::new(),
         late: 0,
         overflow: 0,
         merge_lag: Nanos::ZERO,

@@ -70,6 +70,7 @@ fn second(at: u64) -> LaneSecond {
         },
         in_flight: 1,
         tallies,
+        earlier: Vec::new(),
         late: 0,
         overflow: 0,
         merge_lag: Nanos::ZERO,
