@@ -70,7 +70,7 @@ fn block_loads(summary: &Summary) -> impl Iterator<Item = ListedLoad> {
         Some(ListedLoad {
             rate: figures.iops.median,
             rate_kind: RateKind::Iops,
-            p99_ms: Some(figures.p99_us.median / 1e3),
+            p99_ms: figures.p99_us.map(|p99| p99.median / 1e3),
         })
     })
 }

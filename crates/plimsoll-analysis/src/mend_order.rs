@@ -73,6 +73,8 @@ impl Rule {
     pub const fn cause(self) -> Cause {
         match self {
             Self::Intact | Self::Consist | Self::Durable | Self::Lies => Cause::Data,
+            // Each has the cause of its own finding.
+            Self::Finding => Cause::Failed,
             Self::Client | Self::Noise | Self::Emulated => Cause::Machine,
             Self::Conserve
             | Self::Little
@@ -110,6 +112,7 @@ impl FindingKind {
             | Self::CommittedLost { .. }
             | Self::RestoreDiffers { .. }
             | Self::CutNotEvaluated
+            | Self::VerificationFailed { .. }
             | Self::NotVerified => Cause::Data,
             Self::Emulated { .. }
             | Self::EmulationWaited { .. }
@@ -126,6 +129,8 @@ impl FindingKind {
             | Self::CommitsDisagree { .. }
             | Self::RateNotReached { .. }
             | Self::InFlightOff { .. }
+            | Self::Unfinished { .. }
+            | Self::Contradicted { .. }
             | Self::WorkersApart { .. }
             | Self::WorkersDisagree { .. }
             | Self::RateDisagrees { .. }
@@ -139,30 +144,38 @@ impl FindingKind {
             | Self::SecondsMissing { .. }
             | Self::ShortWindow { .. }
             | Self::TooFewSamples { .. }
+            | Self::FewIntervals { .. }
             | Self::Unsteady { .. }
             | Self::SteadyNotReached { .. }
             | Self::WholeOnly { .. } => Cause::Window,
         }
     }
 
-    /// The rule that is about the same.
+    /// The rule that evaluates the same thing; `None`: no other than [`Rule::Finding`].
     pub fn rule(&self) -> Option<Rule> {
         Some(match self {
             Self::Unsteady { .. } | Self::SteadyNotReached { .. } => Rule::Steady,
-            Self::ShortWindow { .. } | Self::TooFewSamples { .. } | Self::WholeOnly { .. } => {
-                Rule::Short
-            }
+            Self::NothingMeasured
+            | Self::NothingCompleted { .. }
+            | Self::ShortWindow { .. }
+            | Self::TooFewSamples { .. }
+            | Self::FewIntervals { .. }
+            | Self::WholeOnly { .. } => Rule::Short,
             Self::InFlightOff { .. } => Rule::Little,
+            Self::Contradicted { rule } => Rule::parse(rule)?,
             Self::CountsBroken { .. }
             | Self::HistogramDisagrees { .. }
             | Self::WorkersDisagree { .. }
             | Self::CommitsDisagree { .. }
             | Self::NotDrained { .. }
             | Self::Unanswered { .. } => Rule::Conserve,
+            // CLIENT is about what was dropped.
             Self::NotServed { failed: 0, .. } => Rule::Client,
-            Self::ConditionFails { .. } => Rule::Consist,
-            Self::CommittedLost { .. } => Rule::Durable,
-            Self::Emulated { .. } | Self::EmulationWaited { .. } => Rule::Emulated,
+            Self::ConditionFails { .. } | Self::VerificationFailed { .. } => Rule::Consist,
+            Self::CommittedLost { .. } | Self::NotRecovered => Rule::Durable,
+            Self::Emulated { .. } | Self::EmulationWaited { .. } | Self::DriveErrors { .. } => {
+                Rule::Emulated
+            }
             Self::NeverWritten { .. } => Rule::Thin,
             Self::RateDisagrees { .. } => Rule::Rate,
             _ => return None,

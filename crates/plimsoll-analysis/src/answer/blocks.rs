@@ -128,7 +128,7 @@ fn answer(
         slower: medium.slower.filter(|factor| *factor > 1.0),
         iops: figures.iops.into(),
         mb_per_second: figures.mb_per_second.median,
-        p99_us: Some(figures.p99_us.median),
+        p99_us: figures.p99_us.map(|p99| p99.median),
         ratio: job.against_first.map(|own| Ratio {
             ratio: own.iops,
             interval: own

@@ -50,6 +50,8 @@ fn verdicts<'a>(
 fn limits(figures: &RunFigures, audit: &Audit) -> Vec<TrustLimit> {
     let mut all: Vec<TrustLimit> = Rule::ALL
         .into_iter()
+        // Findings are listed themselves.
+        .filter(|rule| *rule != Rule::Finding)
         .filter_map(|rule| rule_limit(figures, audit, rule))
         .collect();
     let rules = all.len();
@@ -124,7 +126,10 @@ impl TrustLimit {
 
     fn order(&self) -> MendOrder {
         match &self.reason {
-            TrustReason::Rule { rule } => MendOrder::new(rule.cause(), self.severity),
+            TrustReason::Rule { rule } => {
+                let cause = self.because.as_ref().map(FindingKind::cause);
+                MendOrder::new(cause.unwrap_or(rule.cause()), self.severity)
+            }
             TrustReason::Finding(kind) => MendOrder::new(kind.cause(), self.severity),
             TrustReason::Fault(_) => MendOrder::new(Cause::Data, self.severity),
         }

@@ -86,7 +86,7 @@ impl JobRow<'_> {
     fn latency(&self) -> Option<BlockLatency> {
         match self.op {
             Some(op) => op.latency,
-            None => Some(self.job.figures?.latency()),
+            None => self.job.figures?.latency(),
         }
     }
 }
@@ -244,7 +244,7 @@ pub(crate) fn by_op<'a>() -> Table<'a, OpsRow<'a>> {
     });
     times(table, |r| match r.op {
         Some(op) => op.latency,
-        None => Some(r.on.job.figures?.latency()),
+        None => r.on.job.figures?.latency(),
     })
     .column("in-flight", Plain, in_flight)
     .row_class(|r| if r.op.is_none() { "total" } else { "" })

@@ -3,7 +3,7 @@
 use super::result::RuleResult;
 use crate::audit::input::{AuditInput, LoadFacts, SubjectFindings};
 use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleVerdict};
-use crate::summary::{Finding, FindingKind};
+use crate::summary::Finding;
 use plimsoll_record::Severity;
 
 /// `verdicts` are those of all other rules.
@@ -42,7 +42,7 @@ fn evaluate_findings(
 ) -> RuleResult {
     let mut result = RuleResult::default();
     for finding in findings.iter().filter(|own| own.severity > Severity::Note) {
-        let is_covered = rule_of(&finding.kind).is_some_and(|rule| {
+        let is_covered = finding.kind.rule().is_some_and(|rule| {
             let mut own = verdicts.iter().filter(|verdict| verdict.rule == rule);
             own.any(|verdict| {
                 let is_same = verdict.about == *about || is_of_no_load(rule);
@@ -63,33 +63,4 @@ fn evaluate_findings(
 /// Rules about systems and about bytes that were moved.
 fn is_of_no_load(rule: Rule) -> bool {
     matches!(rule, Rule::Thin | Rule::Rate)
-}
-
-/// The rule that evaluates the same thing; `None`: no other one.
-fn rule_of(kind: &FindingKind) -> Option<Rule> {
-    use FindingKind as F;
-    Some(match kind {
-        F::InFlightOff { .. } => Rule::Little,
-        F::Contradicted { rule } => Rule::parse(rule)?,
-        F::CountsBroken { .. }
-        | F::HistogramDisagrees { .. }
-        | F::WorkersDisagree { .. }
-        | F::CommitsDisagree { .. }
-        | F::NotDrained { .. }
-        | F::Unanswered { .. } => Rule::Conserve,
-        F::Unsteady { .. } => Rule::Steady,
-        F::NothingMeasured
-        | F::NothingCompleted { .. }
-        | F::ShortWindow { .. }
-        | F::FewIntervals { .. }
-        | F::TooFewSamples { .. } => Rule::Short,
-        // CLIENT is about what was dropped.
-        F::NotServed { failed: 0, .. } => Rule::Client,
-        F::ConditionFails { .. } => Rule::Consist,
-        F::Emulated { .. } | F::EmulationWaited { .. } | F::DriveErrors { .. } => Rule::Emulated,
-        F::CommittedLost { .. } | F::NotRecovered => Rule::Durable,
-        F::NeverWritten { .. } => Rule::Thin,
-        F::RateDisagrees { .. } => Rule::Rate,
-        _ => return None,
-    })
 }
