@@ -83,8 +83,10 @@ impl NotComparable {
         match self {
             Self::Invalid => "invalid",
             Self::Unlike => "unlike",
+            Self::Speeds => "speeds",
             Self::Nothing => "nothing",
             Self::ShortWindow => "short_window",
+            Self::FewIntervals => "few_intervals",
             Self::Correlated => "correlated",
         }
     }
