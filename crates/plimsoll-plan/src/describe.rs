@@ -3,6 +3,7 @@
 mod backup;
 mod block;
 mod media;
+mod requirements;
 
 use crate::member_event::MemberEvent;
 use std::fmt::{self, Write};
@@ -63,7 +64,7 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
     if !on_hosts.is_empty() {
         writeln!(out, "on_hosts = {}", host_list(plan, on_hosts))?;
     }
-    write_requirements(out, plan, None)?;
+    requirements::write(out, plan, None)?;
     if *abort_on_fail {
         writeln!(out, "abort_on_fail = true")?;
     }
@@ -118,17 +119,6 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
     steps
         .iter()
         .try_for_each(|step| write_step(out, plan, step))
-}
-
-/// Those of a step, or of the plan.
-fn write_requirements(out: &mut String, plan: &ResolvedPlan, step: Option<&str>) -> fmt::Result {
-    let own = plan.requirements.iter();
-    let own = own.filter(|own| own.step.as_deref() == step);
-    let texts: Vec<String> = own.map(|own| format!("\"{}\"", own.requirement)).collect();
-    match texts.is_empty() {
-        true => Ok(()),
-        false => writeln!(out, "require = [{}]", texts.join(", ")),
-    }
 }
 
 /// Only what the plan changes: what it leaves alone is that of the plimsoll that audits.
@@ -458,7 +448,7 @@ fn write_load_step(out: &mut String, plan: &ResolvedPlan, step: &LoadStep) -> fm
         "check = \"{}\"\nmax_retries = {max_retries}",
         check.name()
     )?;
-    write_requirements(out, plan, Some(name))?;
+    requirements::write(out, plan, Some(name))?;
     power_cut.map_or(Ok(()), |after| writeln!(out, "power_cut = \"{after}\""))?;
     backup::write_noise(out, plan, noise)?;
     events.iter().try_for_each(|event| {

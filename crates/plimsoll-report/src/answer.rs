@@ -17,7 +17,7 @@ pub(crate) mod transactions;
 mod verdict;
 pub(crate) mod words;
 
-pub(crate) use words::{AnswerParts, distinct};
+pub(crate) use words::{AnswerParts, distinct, reason};
 
 /// Limits of trust that are listed; the others are counted.
 pub(crate) const MOST_LIMITS: usize = 3;
@@ -202,19 +202,6 @@ pub(crate) fn trusted_points(m: &Messages, trust: &Trust) -> String {
         return m.text_with(id, &[("points", points)]);
     }
     points
-}
-
-/// What it is, in words: a finding's sentence or what a rule is about, without a period.
-pub(crate) fn reason(m: &Messages, limit: &TrustLimit) -> String {
-    let text = match (&limit.reason, &limit.because) {
-        (TrustReason::Rule { .. }, Some(kind)) => m.finding(kind),
-        (TrustReason::Rule { rule }, None) => {
-            m.text(&format!("answer-limit-{}", rule.code().to_lowercase()))
-        }
-        (TrustReason::Finding(kind), _) => m.finding(kind),
-        (TrustReason::Fault(fault), _) => m.audit_fault(fault),
-    };
-    text.trim_end_matches('.').to_owned()
 }
 
 /// The words, then the rule's code, whether it is an error, and how often; what to do about a finding.

@@ -7,6 +7,7 @@ pub mod answer;
 mod audit;
 mod backup;
 mod block;
+mod bottleneck;
 mod compare;
 mod cut;
 mod doctor;

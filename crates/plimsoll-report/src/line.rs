@@ -163,12 +163,6 @@ fn sign_text(m: &Messages, sign: &Sign) -> String {
     m.text_with(sign_id(sign.what), &args)
 }
 
-/// A bottleneck and its figure within a sentence: `the log (60.0 % of active sessions wait for it)`.
-pub(crate) fn sign_words(m: &Messages, what: Bottleneck, figure: f64) -> String {
-    let id = format!("answer-sign-{}", what.name().replace('_', "-"));
-    m.text_with(&id, &[("figure", three(figure))])
-}
-
 fn sign_id(what: Bottleneck) -> &'static str {
     match what {
         Bottleneck::Generator => "bottleneck-generator",

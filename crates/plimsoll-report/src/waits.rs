@@ -5,7 +5,7 @@ use plimsoll_analysis::summary::{
 };
 use plimsoll_record::WaitState;
 
-use crate::line::sign_words;
+use crate::bottleneck::sign_words;
 use crate::load_summary::{LOAD, with_load};
 use crate::message::Messages;
 use crate::number::{self, or_none, percent, three};

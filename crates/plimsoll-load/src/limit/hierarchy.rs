@@ -114,7 +114,11 @@ impl CgroupMount<'_> {
         let below = group
             .strip_prefix(self.root.trim_end_matches('/'))
             .unwrap_or(group);
-        Path::new(self.point).join(below.trim_start_matches('/'))
+        // Without a slash at the end, which joining nothing would add.
+        Path::new(self.point)
+            .join(below.trim_start_matches('/'))
+            .components()
+            .collect()
     }
 }
 

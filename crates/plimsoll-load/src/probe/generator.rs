@@ -111,7 +111,6 @@ impl GeneratorProbe {
     /// What a machine does not show has no samples.
     fn sample_lateness(&mut self, stopped: Nanos, source: &KernelFiles, emit: &mut Emit<'_>) {
         // More than the interval, where this thread woke before the one that counts.
-        let percent = |spent: Nanos, over: Nanos| spent.as_secs_f64() * 100.0 / over.as_secs_f64();
         if let Some(last) = self.stopped.replace(stopped) {
             let spent = stopped.saturating_sub(last);
             emit.put(Metric::GeneratorStopped, percent(spent, emit.over));
@@ -166,6 +165,10 @@ fn run_delays(source: &KernelFiles) -> Option<HashMap<PathBuf, Nanos>> {
         }
     }
     Some(delays)
+}
+
+fn percent(spent: Nanos, over: Nanos) -> f64 {
+    spent.as_secs_f64() * 100.0 / over.as_secs_f64()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::media::media;
+use super::requirements;
 use crate::resolved::{
     Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, ResolvedPlan, SizeShare,
     SyncPolicy, Zone,
@@ -187,7 +188,7 @@ pub(super) fn write_step(out: &mut String, plan: &ResolvedPlan, step: &BlockStep
         quoted(&plan.block(*workload).name),
         media(plan, on)
     )?;
-    super::write_requirements(out, plan, Some(name))?;
+    requirements::write(out, plan, Some(name))?;
     // Of one medium it would be warned of.
     if on.len() > 1 {
         writeln!(out, "at_once = {at_once}")?;

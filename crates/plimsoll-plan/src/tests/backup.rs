@@ -286,7 +286,7 @@ fn noise_of_the_wrong_kind_is_reported() {
          { run = \"oltp\", system = \"other\", every = \"1s\" },\n\
          { run = \"raw\", system = \"other\", users = 1 },\n\
          { system = \"other\" },\n]\n"
-    )), @r"
+    )), @"
     25:8: `find` takes a single system, and there are 2
       help: leave `count` out of the system, or make a system of its own for this step
     26:9: `noise` and `find` exclude each other
@@ -303,12 +303,10 @@ fn noise_of_the_wrong_kind_is_reported() {
       help: only backups have it: remove it
     30:9: `raw` is a block workload, which runs on no system
       help: name a backup workload, or one of the kind tpcc or sysbench
-    30:25: `other` is at work in this step already
+    30:25: `other` is at work in this step already (also in line 31)
       help: noise is made by systems of its own: add a [system.NAME]
     31:1: `run` is missing
       help: name a workload: `oltp`, `raw`, `save`
-    31:12: `other` is at work in this step already
-      help: noise is made by systems of its own: add a [system.NAME]
     ");
 }
 

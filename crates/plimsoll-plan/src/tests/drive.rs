@@ -481,9 +481,7 @@ fn faults_of_power_cuts_are_reported() {
       help: it is counted from the beginning of the measurement: shorten it, or lengthen `measure`
     51:13: nothing is measured before the power fails
       help: figures are taken per second: power_cut = "1s" or more
-    57:13: 10 has no unit
-      help: write times with a unit and in quotes: "10s"
-    58:11: 10 has no unit
+    57:13: 10 has no unit (also in line 58)
       help: write times with a unit and in quotes: "10s"
     "#);
 }

@@ -5,7 +5,8 @@ use plimsoll_analysis::search::SearchState;
 use plimsoll_analysis::summary::{MediumSpeed, Verdict, is_like_speed};
 
 use super::words::{AnswerParts, and, medium_and_drive, speeds, subject};
-use crate::line::{quantile_name, sign_words};
+use crate::bottleneck::sign_words;
+use crate::line::quantile_name;
 use crate::message::Messages;
 use crate::number::{or_none, three};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};

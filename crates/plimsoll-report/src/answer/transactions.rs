@@ -10,7 +10,7 @@ use super::words::{
     AnswerParts, and, at_load, ends, interval, intervals_drawn, medium_and_drive, medium_at_speed,
     speeds, subject, with_p99,
 };
-use crate::line::sign_words;
+use crate::bottleneck::sign_words;
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};

@@ -3,7 +3,7 @@
 use plimsoll_analysis::answer::{AnswerResult, NoAnswer, RunAnswer};
 use plimsoll_analysis::summary::Verdict;
 
-use super::reason;
+use super::words::reason;
 use crate::message::Messages;
 
 /// The sentences of an answer behind what is invalid; of an invalid one no figure is left.

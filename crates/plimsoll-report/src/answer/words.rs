@@ -1,6 +1,6 @@
 //! What all kinds of answers share.
 
-use plimsoll_analysis::answer::AnswerLoad;
+use plimsoll_analysis::answer::{AnswerLoad, TrustLimit, TrustReason};
 use plimsoll_analysis::summary::{Interval, MediumSpeed, Ratio};
 
 use crate::message::Messages;
@@ -115,4 +115,17 @@ pub(super) fn interval(m: &Messages, interval: Option<Interval>) -> String {
         "answer-interval",
         &[("low", three(own.low)), ("high", three(own.high))],
     )
+}
+
+/// What it is, in words: a finding's sentence or what a rule is about, without a period.
+pub(crate) fn reason(m: &Messages, limit: &TrustLimit) -> String {
+    let text = match (&limit.reason, &limit.because) {
+        (TrustReason::Rule { .. }, Some(kind)) => m.finding(kind),
+        (TrustReason::Rule { rule }, None) => {
+            m.text(&format!("answer-limit-{}", rule.code().to_lowercase()))
+        }
+        (TrustReason::Finding(kind), _) => m.finding(kind),
+        (TrustReason::Fault(fault), _) => m.audit_fault(fault),
+    };
+    text.trim_end_matches('.').to_owned()
 }

@@ -4,8 +4,7 @@ use plimsoll_analysis::audit::Evidence;
 use plimsoll_analysis::compare::{Against, Effect, Group, Mark};
 use plimsoll_record::Severity;
 
-use super::tables::group;
-use super::words::{SideNames, place};
+use super::words::{SideNames, group, place};
 use crate::finding_view::FindingView;
 use crate::message::Messages;
 use crate::number::{percent, three};

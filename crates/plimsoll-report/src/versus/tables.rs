@@ -1,12 +1,10 @@
 //! The tables of a comparison and of a gate.
 
 use plimsoll_analysis::compare::{
-    ComparedLatency, Difference, GatedPoint, Group, PointComparison, RateKind, RoundedRatio,
-    SideInfo,
+    ComparedLatency, Difference, GatedPoint, PointComparison, RateKind, RoundedRatio, SideInfo,
 };
 
-use super::words::{method, place, place_of, range, unit};
-use crate::message::Messages;
+use super::words::{group, method, place, place_of, range, unit};
 use crate::number::{three, whole};
 use crate::table::Unit::{Plain, Sentences, Three, Words};
 use crate::table::{Table, TableCell};
@@ -111,10 +109,6 @@ fn first_line(text: &str) -> String {
     let line: String = line.chars().take(60).collect();
     let more = if line.len() < text.len() { "…" } else { "" };
     line + more
-}
-
-pub(super) fn group(m: &Messages, group: Group) -> String {
-    m.text(&format!("versus-group-{}", group.name()))
 }
 
 /// What the sides are.

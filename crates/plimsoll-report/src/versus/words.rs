@@ -7,7 +7,6 @@ use plimsoll_analysis::compare::{
 use plimsoll_analysis::summary::{Interval, Verdict};
 use plimsoll_plan::Interference;
 
-use super::tables::group;
 use crate::message::Messages;
 use crate::number::{self, NONE, three};
 
@@ -238,4 +237,8 @@ pub(super) fn method(m: &Messages, point: &PointComparison) -> String {
         IntervalBasis::Windows => m.text("versus-by-windows"),
         IntervalBasis::None { .. } => NONE.to_owned(),
     }
+}
+
+pub(super) fn group(m: &Messages, group: Group) -> String {
+    m.text(&format!("versus-group-{}", group.name()))
 }

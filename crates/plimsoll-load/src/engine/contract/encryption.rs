@@ -71,7 +71,7 @@ pub fn encrypted(kind: ManagedKind) {
         .err()
         .unwrap();
     assert!(
-        matches!(&unproven, LoadError::Unreachable { next, .. } if next.contains("SSL_CERT_FILE")),
+        matches!(&unproven, LoadError::Unreachable { next, .. } if next.contains("ssl-ca=FILE")),
         "{unproven}"
     );
 

@@ -140,9 +140,10 @@ impl Login {
         };
         self.route.announced_id = Some(announced);
         let names = TIMEOUTS.join("', '");
+        // What the URL's options set is wanted.
         let sql = format!(
-            "SELECT pg_catalog.count(pg_catalog.set_config(name, '0', false)) FROM pg_catalog.unnest(ARRAY['{names}']) name \
-             WHERE pg_catalog.pg_backend_pid() = {announced} AND pg_catalog.current_setting(name, true) <> '0'"
+            "SELECT pg_catalog.count(pg_catalog.set_config(name, '0', false)) FROM pg_catalog.pg_settings \
+             WHERE pg_catalog.pg_backend_pid() = {announced} AND name IN ('{names}') AND setting <> '0' AND source <> 'client'"
         );
         let answer = self.carry(async |client| client.simple_query(&sql).await);
         match timeout(first_answer, answer).await {

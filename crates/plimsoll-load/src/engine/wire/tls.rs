@@ -100,21 +100,22 @@ pub(crate) fn client_config(
 }
 
 fn file_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, LoadError> {
-    let unusable = |why: String| {
-        LoadError::Missing {
+    let certificates = CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect)
+        .map_err(|error| unusable(path, error.to_string()))?;
+    let certificates: Vec<CertificateDer<'static>> = certificates;
+    if certificates.is_empty() {
+        return Err(unusable(path, "it holds no certificate".into()));
+    }
+    Ok(certificates)
+}
+
+fn unusable(path: &Path, why: String) -> LoadError {
+    LoadError::Missing {
         what: format!("A certificate of an authority in {}", path.display()),
         searched: why,
         next: "Name a file of certificates in PEM: sslrootcert for PostgreSQL, ssl-ca for MariaDB and MySQL.".into(),
     }
-    };
-    let certificates = CertificateDer::pem_file_iter(path)
-        .and_then(Iterator::collect)
-        .map_err(|error| unusable(error.to_string()))?;
-    let certificates: Vec<CertificateDer<'static>> = certificates;
-    if certificates.is_empty() {
-        return Err(unusable("it holds no certificate".into()));
-    }
-    Ok(certificates)
 }
 
 /// Takes certificates that an authority has signed, or that are an authority's own.

@@ -246,7 +246,7 @@ fn is_honest(verdict: &RuleVerdict) -> bool {
 }
 
 #[test]
-fn a_rule_says_nothing_about_a_fact_that_was_removed() {
+fn no_rule_passes_or_fires_on_a_fact_that_was_removed() {
     for Case { name, rule, input } in inputs() {
         let before = evaluate(&input, &Thresholds::default());
         for case in FACTS {

@@ -25,12 +25,17 @@ fn a_killed_connection_is_lost_with_the_reason() {
     block_on(async {
         let client = client(&shared).await;
         let level = stock_level();
-        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE $1 AND pid <> pg_backend_pid()";
+        // Only the session of this test: others use the server at the same time.
+        let conninfo =
+            conninfo(&shared).replace("application_name=plimsoll", "application_name=killed");
+        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE $1 AND application_name = 'killed'";
         for (mode, last) in [
             (TxnMode::Procedures, "SELECT plimsoll_stock_level%"),
             (TxnMode::Statements, "COMMIT%"),
         ] {
-            let mut session = session(&shared, mode).await;
+            let mut session = PostgresSession::open(&conninfo, SCHEMA, mode)
+                .await
+                .unwrap();
             session.run(&level).await.unwrap();
             assert!(client.execute(kill, &[&last]).await.unwrap() >= 1);
             let lost = session.run(&level).await;
