@@ -57,6 +57,7 @@ mod reset;
 mod responses;
 mod run_figures;
 mod scaling;
+pub(crate) mod sign;
 mod speed;
 mod stats;
 mod steady;
@@ -74,7 +75,6 @@ pub use block::{
     BlockPlace, BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary,
     Rounds, RoundsOfJob,
 };
-pub use bottleneck::{Bottleneck, Sign};
 pub use commits::COMMITS_LIMIT;
 pub use compare::{ComparedFigures, ComparedLoad, ComparedMedium, Comparison, Ratio};
 pub use conserve::Conservation;
@@ -108,6 +108,7 @@ pub use reset::ResetSummary;
 pub use responses::Responses;
 pub use run_figures::{DiagnosisSummary, Headline, RunFigures, SUMMARY_VERSION, TooLate};
 pub use scaling::{FIT_LIMIT, Scaling, ScalingLaw, ScalingPeak, ScalingPoint, fit as fit_scaling};
+pub use sign::{Bottleneck, Sign};
 pub use speed::{MediumSpeed, is_like_speed};
 pub(crate) use stats::quantile;
 pub use stats::{Halves, Interval, Sampled, Spread};

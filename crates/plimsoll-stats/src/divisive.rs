@@ -305,7 +305,7 @@ mod tests {
         let mut clear = 0;
         let mut orders = 0;
         let mut order = values.to_vec();
-        let mut swaps = vec![0; 6];
+        let mut swaps = [0; 6];
         let mut i = 0;
         let mut count = |order: &[f64]| {
             orders += 1;

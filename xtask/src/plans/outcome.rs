@@ -125,8 +125,8 @@ impl PlanOutcome {
 
     /// The answer's sentences: what stands between the question and the table.
     fn answer(&self) -> String {
-        let parts = self.stdout.split("\n\n");
-        let answer = parts.skip(1).next().unwrap_or_default();
+        let mut parts = self.stdout.split("\n\n");
+        let answer = parts.nth(1).unwrap_or_default();
         answer.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 

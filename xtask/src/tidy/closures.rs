@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use super::source::Source;
 use super::{Finding, Tree};
 
-/// Most of each in 1,000 lines outside of tests.
-const CEILING: usize = 3;
+/// Most of each in 1,000 lines outside of tests. A short closure beside its only use reads better than a function elsewhere:
+/// the ceiling is there to notice code that is built of them.
+const CEILING: usize = 4;
 
 #[derive(Default)]
 struct Counts {

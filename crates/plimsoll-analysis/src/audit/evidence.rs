@@ -103,7 +103,7 @@ pub enum Evidence {
         measured_s: f64,
         percent: f64,
         limit_percent: f64,
-        cause: StopCause,
+        cause: GeneratorStopCause,
     },
     /// CLIENT: waits of the generator's threads for a CPU, against all response times.
     GeneratorWaits { percent: f64, limit_percent: f64 },
@@ -465,7 +465,7 @@ pub enum Next {
 /// Why a generator did not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum StopCause {
+pub enum GeneratorStopCause {
     /// The CPU quota of its control group.
     Quota,
     /// Other work had the CPUs.

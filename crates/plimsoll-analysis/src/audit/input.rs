@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AuditSubject, Evidence, Missing, StopCause};
+use super::{AuditSubject, Evidence, GeneratorStopCause, Missing};
 use crate::summary::DiagnosisSummary;
 use crate::summary::{Conservation, Finding, Responses};
 use plimsoll_record::{Integrity, PointId};
@@ -147,7 +147,7 @@ pub struct WindowTrend {
 pub struct GeneratorStops {
     pub measured_s: f64,
     pub percent: f64,
-    pub cause: StopCause,
+    pub cause: GeneratorStopCause,
     /// Waits of its threads for a CPU, in percent of all response times.
     pub waits_percent: Known<f64>,
 }

@@ -15,7 +15,7 @@ mod verdict;
 use plimsoll_plan::{RecordedPlan, Threshold, Thresholds};
 use serde::Serialize;
 
-pub use evidence::{DropCause, Evidence, Missing, Next, StopCause};
+pub use evidence::{DropCause, Evidence, GeneratorStopCause, Missing, Next};
 pub use rule::Rule;
 pub(crate) use rules::unequal;
 pub use verdict::{AuditSubject, AuditedLoad, RuleOutcome, RuleVerdict};

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::comparison::Against;
 use super::difference::Factor;
 use super::figures::{IntervalBasis, NotComparable, PointComparison};
+use super::gate_outcome::GateOutcome;
 use super::mark::Mark;
 use super::requirement::RequirementReport;
 use super::side::{LoadKey, RateKind};
@@ -21,31 +22,6 @@ pub struct GateLimits {
     pub max_latency_regression: Option<f64>,
     /// Rules that may fire without making the gate inconclusive.
     pub allow: Vec<Rule>,
-}
-
-/// The result of a gate. Ordered from good to bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GateOutcome {
-    /// Whatever the truth within the interval, it is no worse than allowed.
-    Passed,
-    /// It is not known whether a figure is worse than allowed.
-    Inconclusive,
-    /// The whole interval is worse than allowed.
-    Regression,
-    /// A requirement is missed.
-    Failed,
-}
-
-impl GateOutcome {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Inconclusive => "inconclusive",
-            Self::Regression => "regression",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 /// Why a figure has its outcome.

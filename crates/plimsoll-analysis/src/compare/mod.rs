@@ -9,6 +9,7 @@ mod comparison;
 mod difference;
 mod figures;
 mod gate;
+mod gate_outcome;
 mod identity;
 mod mark;
 mod partner;
@@ -25,9 +26,8 @@ pub use difference::{Configuration, Difference, Factor, Group, differences};
 pub use figures::{
     ComparedLatency, Effect, IntervalBasis, NotComparable, PointComparison, SideFigure,
 };
-pub use gate::{
-    GateLimits, GateOutcome, GateReport, GateResult, GatedPoint, Objection, PointReason, gate,
-};
+pub use gate::{GateLimits, GateReport, GateResult, GatedPoint, Objection, PointReason, gate};
+pub use gate_outcome::GateOutcome;
 pub use identity::RunIdentity;
 pub use mark::Mark;
 pub use requirement::{RequiredPoint, RequirementReason, RequirementReport, require};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::figures::{SideLatency, rate};
-use super::gate::GateOutcome;
+use super::gate_outcome::GateOutcome;
 use super::side::{ComparedSide, LoadKey, RateKind, Repeat, SidePoint};
 use crate::summary::Verdict;
 use plimsoll_plan::objective::Quantile;

@@ -6,109 +6,17 @@
 //! server waited for comes before CPU and device of the machine, which others use as well. Waiting for a connection comes
 //! last, because everything else makes transactions wait for one as well.
 
-use serde::Serialize;
-
 use super::cpu::CpuShares;
 use super::drive_summary::DriveSummary;
 use super::finding::FindingKind;
 use super::index::Index;
 use super::point_summary::PointSummary;
+use super::sign::{Bottleneck, Sign};
 use super::waits::WaitSummary;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{Record, Severity, SubjectKind, WaitState};
 
-/// Something that stood out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Sign {
-    pub what: Bottleneck,
-    /// The figure at the line, where there is a line and it has the figure.
-    pub at_line: Option<f64>,
-    /// The figure at the lowest load above the line.
-    pub beyond: f64,
-    /// From which on it stands out; of figures that grow, what they were to grow by as a factor.
-    pub limit: f64,
-}
-
-/// A possible bottleneck, and the figure that shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Bottleneck {
-    /// CPU of plimsoll in percent of what its workers can use: the line is not the system's.
-    Generator,
-    /// The emulated drive answered late: by so many percent of the modeled time.
-    Emulator,
-    /// CPU of a full machine that other programs used, in percent of all: more than the system.
-    OtherPrograms,
-    /// CPU of a full machine that went to other virtual machines, in percent of all: more than the system got.
-    Steal,
-    /// CPU of a full machine that the system used, in percent of all.
-    Cpu,
-    /// Busy CPU of a full machine in percent of all; whose it is is unknown.
-    Processors,
-    /// Sessions at work that wait for nothing, in percent of those at work; the machine had CPU to spare.
-    SessionCpu,
-    /// Time in which the device was busy, in percent.
-    DeviceBusy,
-    /// Time of a write on the device, in ms; grew.
-    DeviceWriteTime,
-    /// Time of a read on the device, in ms; grew.
-    DeviceReadTime,
-    /// Requests in the emulated drive at a time; grew.
-    DriveQueue,
-    /// Sessions that wait for data to be read, in percent of those at work.
-    Reads,
-    /// Sessions that wait for locks, in percent of those at work.
-    Locks,
-    /// Sessions that wait for the log, in percent of those at work.
-    Log,
-    /// Part of a transaction's time in which the server waited for the client's next statement, in percent: the network
-    /// or the client.
-    Client,
-    /// Part of response time before the transaction started, in percent: all connections were taken.
-    Connections,
-}
-
 impl Bottleneck {
-    pub const ALL: [Self; 16] = [
-        Self::Generator,
-        Self::Emulator,
-        Self::OtherPrograms,
-        Self::Steal,
-        Self::Cpu,
-        Self::Processors,
-        Self::SessionCpu,
-        Self::DeviceBusy,
-        Self::DeviceWriteTime,
-        Self::DeviceReadTime,
-        Self::DriveQueue,
-        Self::Reads,
-        Self::Locks,
-        Self::Log,
-        Self::Client,
-        Self::Connections,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Generator => "generator",
-            Self::Emulator => "emulator",
-            Self::OtherPrograms => "other_programs",
-            Self::Steal => "steal",
-            Self::Cpu => "cpu",
-            Self::Processors => "processors",
-            Self::SessionCpu => "session_cpu",
-            Self::DeviceBusy => "device_busy",
-            Self::DeviceWriteTime => "device_write_time",
-            Self::DeviceReadTime => "device_read_time",
-            Self::DriveQueue => "drive_queue",
-            Self::Reads => "reads",
-            Self::Locks => "locks",
-            Self::Log => "log",
-            Self::Client => "client",
-            Self::Connections => "connections",
-        }
-    }
-
     /// A limit in the figure's own unit, or how much it has to grow.
     fn limit(self) -> SignLimit {
         match self {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::bottleneck::Sign;
 use super::objective::ObjectiveResult;
+use super::sign::Sign;
 use crate::search::{Attempt, SearchState};
 use plimsoll_plan::objective::Quantile;
 

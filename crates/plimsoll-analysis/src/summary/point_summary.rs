@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::array_phases::ArrayPhases;
-use super::bottleneck::Sign;
 use super::conserve::Conservation;
 use super::cpu::CpuShares;
 use super::cut::CutSummary;
@@ -14,6 +13,7 @@ use super::latency::{LatencySummary, TxnSummary};
 use super::means::{MetricMean, Resources};
 use super::outage::OutageSummary;
 use super::responses::Responses;
+use super::sign::Sign;
 use super::stats::{Halves, Interval, Spread};
 use super::steady::Steady;
 use super::waits::WaitSummary;

@@ -34,13 +34,13 @@ enum Meaning {
 }
 
 /// What a figure is of, and what it means.
-struct Named<'a> {
+struct PrintedName<'a> {
     family: &'a str,
     meaning: Meaning,
 }
 
 /// `latency avg`, `clat_ns 99.99 %`, `P99`, `p99_ms`, `95th`, `Percentile 99`, `read_max`.
-fn parse(name: &str) -> Option<Named<'_>> {
+fn parse(name: &str) -> Option<PrintedName<'_>> {
     let name = name.trim_end_matches(" %").trim_end_matches(" percentile");
     let at = name.rfind([' ', '_']).filter(|_| !name.ends_with("_ms"));
     let (family, key) = match at {
@@ -54,7 +54,7 @@ fn parse(name: &str) -> Option<Named<'_>> {
         own if MEANS.contains(&own) => Meaning::Mean,
         own => Meaning::Share(share(own)?),
     };
-    Some(Named { family, meaning })
+    Some(PrintedName { family, meaning })
 }
 
 /// `99.9`, `p99`, `95th`.
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn names_of_all_tools_have_their_meaning() {
         let meaning = |name: &str| {
-            let Named { family, meaning } = parse(name)?;
+            let PrintedName { family, meaning } = parse(name)?;
             Some((
                 family.to_owned(),
                 match meaning {

@@ -8,11 +8,11 @@ use crate::table::Table;
 
 pub(crate) struct GateRow<'a> {
     result: &'a GateResult,
-    check: Checked<'a>,
+    check: GateCheck<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum Checked<'a> {
+enum GateCheck<'a> {
     Baseline(&'a GateReport, &'a GatedPoint),
     Requirement(&'a RequiredPoint),
 }
@@ -20,56 +20,56 @@ enum Checked<'a> {
 impl GateRow<'_> {
     fn place(&self) -> Option<&LoadKey> {
         match self.check {
-            Checked::Baseline(_, point) => Some(&point.place),
-            Checked::Requirement(point) => point.place.as_ref(),
+            GateCheck::Baseline(_, point) => Some(&point.place),
+            GateCheck::Requirement(point) => point.place.as_ref(),
         }
     }
 
     fn check(&self) -> &'static str {
         match self.check {
-            Checked::Baseline(..) => "baseline",
-            Checked::Requirement(_) => "requirement",
+            GateCheck::Baseline(..) => "baseline",
+            GateCheck::Requirement(_) => "requirement",
         }
     }
 
     fn figure(&self) -> &'static str {
         match self.check {
-            Checked::Baseline(_, point) if point.latency => "p99",
-            Checked::Baseline(_, point) => point.figure.name(),
-            Checked::Requirement(point) => point.requirement.figure.name(),
+            GateCheck::Baseline(_, point) if point.latency => "p99",
+            GateCheck::Baseline(_, point) => point.figure.name(),
+            GateCheck::Requirement(point) => point.requirement.figure.name(),
         }
     }
 
     /// The ratio to the baseline, or the figure itself.
     fn value(&self) -> Option<f64> {
         match self.check {
-            Checked::Baseline(_, point) => Some(point.ratio?.mean),
-            Checked::Requirement(point) => point.value,
+            GateCheck::Baseline(_, point) => Some(point.ratio?.mean),
+            GateCheck::Requirement(point) => point.value,
         }
     }
 
     fn limit(&self) -> f64 {
         match self.check {
-            Checked::Baseline(_, point) => point.limit,
-            Checked::Requirement(point) => point.requirement.limit,
+            GateCheck::Baseline(_, point) => point.limit,
+            GateCheck::Requirement(point) => point.requirement.limit,
         }
     }
 
     fn outcome(&self) -> &'static str {
         match self.check {
-            Checked::Baseline(_, point) => point.outcome.name(),
-            Checked::Requirement(point) => point.outcome.name(),
+            GateCheck::Baseline(_, point) => point.outcome.name(),
+            GateCheck::Requirement(point) => point.outcome.name(),
         }
     }
 
     fn reason(&self) -> String {
         match self.check {
-            Checked::Baseline(gate, point) if point.reason == PointReason::Objection => {
+            GateCheck::Baseline(gate, point) if point.reason == PointReason::Objection => {
                 let rules = gate.objections.iter().map(|own| own.rule().code());
                 rules.collect::<Vec<_>>().join(" ")
             }
-            Checked::Baseline(_, point) => point.reason.name().to_owned(),
-            Checked::Requirement(point) => point.reason.name().to_owned(),
+            GateCheck::Baseline(_, point) => point.reason.name().to_owned(),
+            GateCheck::Requirement(point) => point.reason.name().to_owned(),
         }
     }
 }
@@ -89,8 +89,8 @@ pub(crate) fn table<'a>() -> Table<'a, GateRow<'a>> {
         .field("figure", |r| r.figure())
         .field("value", |r| r.value())
         .interval_fields("value", |r| match r.check {
-            Checked::Baseline(_, point) => point.ratio,
-            Checked::Requirement(_) => None,
+            GateCheck::Baseline(_, point) => point.ratio,
+            GateCheck::Requirement(_) => None,
         })
         .field("limit", |r| r.limit())
         .field("outcome", |r| r.outcome())
@@ -102,13 +102,13 @@ pub fn gate_csv(result: &GateResult) -> String {
     if let Some(gate) = &result.baseline {
         rows.extend(gate.points.iter().map(|point| GateRow {
             result,
-            check: Checked::Baseline(gate, point),
+            check: GateCheck::Baseline(gate, point),
         }));
     }
     if let Some(required) = &result.requirements {
         rows.extend(required.points.iter().map(|point| GateRow {
             result,
-            check: Checked::Requirement(point),
+            check: GateCheck::Requirement(point),
         }));
     }
     table().to_csv(rows)

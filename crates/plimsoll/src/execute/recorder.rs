@@ -305,7 +305,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
             )
         })?;
         phase.add(&earlier.tallies);
-        phase.store_windows(&self.sink.borrow().file, self.point.system)
+        phase.store_windows(self.sink.borrow().file, self.point.system)
     }
 
     fn open_phase(&mut self, second: &LaneSecond) -> StepResult<()> {

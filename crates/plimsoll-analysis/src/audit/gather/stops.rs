@@ -2,7 +2,7 @@
 
 use super::facts::RecordFacts;
 use crate::audit::input::{GeneratorStops, Known};
-use crate::audit::{Missing, StopCause};
+use crate::audit::{GeneratorStopCause, Missing};
 use crate::summary::{MetricMean, PointSummary};
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{HOSTS_BETWEEN, SYSTEM_HOST_FACT, SubjectKind};
@@ -38,11 +38,11 @@ pub(super) fn stops(facts: &RecordFacts<'_>, point: &PointSummary) -> Option<Gen
     let is_most = |percent: Option<f64>| percent.is_some_and(|percent| percent >= most.mean / 2.0);
     let run_delay = beside(Metric::GeneratorRunDelay);
     let cause = if is_most(beside(Metric::GeneratorThrottled)) {
-        StopCause::Quota
+        GeneratorStopCause::Quota
     } else if is_most(run_delay) {
-        StopCause::Cpu
+        GeneratorStopCause::Cpu
     } else {
-        StopCause::Unknown
+        GeneratorStopCause::Unknown
     };
     // Of all generators together: each has its part of the transactions.
     let delays = named(Metric::GeneratorRunDelay)

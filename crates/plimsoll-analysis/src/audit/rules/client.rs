@@ -2,7 +2,7 @@
 
 use super::result::RuleResult;
 use crate::audit::input::{GeneratorStops, LoadFacts};
-use crate::audit::{DropCause, Evidence, Next, StopCause};
+use crate::audit::{DropCause, Evidence, GeneratorStopCause, Next};
 use crate::summary::FindingKind;
 use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity::{Error, Warning};
@@ -107,12 +107,12 @@ fn stopped(stops: &GeneratorStops, thresholds: &Thresholds, result: &mut RuleRes
         limit_percent: MOST_STOPPED,
         cause,
     };
-    let is_shared = cause == StopCause::Cpu && percent <= MOST_WITHOUT_CPU;
+    let is_shared = cause == GeneratorStopCause::Cpu && percent <= MOST_WITHOUT_CPU;
     let severity = if is_shared { Warning } else { Error };
     let next = match cause {
-        StopCause::Quota => Next::LiftQuota,
-        StopCause::Cpu => Next::StrengthenClient,
-        StopCause::Unknown => Next::LetClientRun,
+        GeneratorStopCause::Quota => Next::LiftQuota,
+        GeneratorStopCause::Cpu => Next::StrengthenClient,
+        GeneratorStopCause::Unknown => Next::LetClientRun,
     };
     result.check(percent <= MOST_STOPPED, evidence, severity, next);
     let percent = match waits_percent {

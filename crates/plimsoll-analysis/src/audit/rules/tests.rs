@@ -15,7 +15,9 @@ use crate::audit::input::{
     Known, LoadFacts, Move, Neighbours, OrderRate, Pair, Percentile, Precision, Range,
     RelatedFigures, Sentence, StatedDuration, SubjectFindings, SystemFacts, WindowTrend,
 };
-use crate::audit::{AuditSubject, DropCause, Missing, Rule, RuleOutcome, RuleVerdict, StopCause};
+use crate::audit::{
+    AuditSubject, DropCause, GeneratorStopCause, Missing, Rule, RuleOutcome, RuleVerdict,
+};
 use crate::summary::DiagnosisSummary;
 use crate::summary::{Conservation, Finding, FindingKind, Responses};
 use plimsoll_plan::Thresholds;
@@ -91,7 +93,7 @@ fn good_load() -> LoadFacts {
         stops: Ok(GeneratorStops {
             measured_s: 300.0,
             percent: 0.1,
-            cause: StopCause::Unknown,
+            cause: GeneratorStopCause::Unknown,
             waits_percent: Ok(2.0),
         }),
         lag: Ok((0.02, 8.0)),
@@ -442,7 +444,7 @@ fn a_generator_that_did_not_run_is_no_measurement() {
             _ => None,
         }
     };
-    use StopCause::{Cpu, Quota, Unknown};
+    use GeneratorStopCause::{Cpu, Quota, Unknown};
     let (error, warning) = (Some(Severity::Error), Some(Severity::Warning));
     let few = Ok(3.0);
     assert_eq!(severity(20.0, Unknown, few), error, "24 stops of 0.25 s");

@@ -112,10 +112,6 @@ fn second(input: &mut AuditInput, remove: fn(&mut AuditedSide)) {
 }
 
 /// A new fact does not compile here until it has a line above.
-#[expect(
-    clippy::no_effect_underscore_binding,
-    reason = "names of fields, not values"
-)]
 #[test]
 fn every_fact_has_a_case() {
     let input = good();
@@ -188,7 +184,7 @@ fn every_fact_has_a_case() {
             for evidence in stated(&verdict) {
                 let known = |case: &FactCase| case.level == level && (case.rests)(evidence);
                 let is_note = matches!(evidence, E::MissingInput { .. });
-                let is_known = is_note || FACTS.iter().any(|case| known(case));
+                let is_known = is_note || FACTS.iter().any(known);
                 assert!(
                     is_known || is_whole(&verdict),
                     "{name}: {evidence:?} of {level:?} rests on no fact"
