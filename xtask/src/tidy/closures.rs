@@ -110,16 +110,20 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_has_at_most_three_in_a_thousand_lines() {
+    fn a_crate_has_at_most_the_ceiling_in_a_thousand_lines() {
         for code in [
             "    let f = |x| x;\n",
             "    let mut f = move |x| x;\n",
             "    let f =\n        |x| x;\n",
             "    let (a, b) = (1, 2);\n",
         ] {
-            assert_eq!(places(&in_a_thousand_lines(code, 3)), [""; 0], "{code}");
             assert_eq!(
-                places(&in_a_thousand_lines(code, 4)),
+                places(&in_a_thousand_lines(code, CEILING)),
+                [""; 0],
+                "{code}"
+            );
+            assert_eq!(
+                places(&in_a_thousand_lines(code, CEILING + 1)),
                 ["crates/new:0"],
                 "{code}"
             );

@@ -1,5 +1,6 @@
 //! What clients of databases take from where they run: variables, and files of the user.
 
+use std::env::VarError;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -7,17 +8,32 @@ use std::path::{Path, PathBuf};
 use plimsoll_plan::resolved::Credential;
 
 /// The variables of a process.
-pub(crate) struct ClientEnvironment<'a>(&'a dyn Fn(&str) -> Option<String>);
+pub(crate) struct ClientEnvironment<'a> {
+    variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Whether a variable is set to what is not UTF-8.
+    is_unreadable: fn(&str) -> bool,
+}
 
 impl<'a> ClientEnvironment<'a> {
     /// Those that `variable` gives.
     pub const fn new(variable: &'a dyn Fn(&str) -> Option<String>) -> Self {
-        Self(variable)
+        Self {
+            variable,
+            is_unreadable: |_| false,
+        }
+    }
+
+    /// `None` where it is missing or empty.
+    pub fn password(&self, name: &str) -> Result<Option<String>, &'static str> {
+        if (self.is_unreadable)(name) {
+            return Err("the password in the environment is not UTF-8");
+        }
+        Ok(self.variable(name))
     }
 
     /// `None` where it is missing or empty.
     pub fn variable(&self, name: &str) -> Option<String> {
-        (self.0)(name).filter(|value| !value.is_empty())
+        (self.variable)(name).filter(|value| !value.is_empty())
     }
 
     /// A file in the user's home directory.
@@ -27,8 +43,10 @@ impl<'a> ClientEnvironment<'a> {
 }
 
 /// Those of this process. What is not UTF-8 is none of them.
-pub(crate) const PROCESS: ClientEnvironment<'static> =
-    ClientEnvironment::new(&|name| std::env::var(name).ok());
+pub(crate) const PROCESS: ClientEnvironment<'static> = ClientEnvironment {
+    variable: &|name| std::env::var(name).ok(),
+    is_unreadable: |name| matches!(std::env::var(name), Err(VarError::NotUnicode(_))),
+};
 
 /// What became of a file that may hold a password.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

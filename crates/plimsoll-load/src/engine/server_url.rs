@@ -44,7 +44,7 @@ impl ServerUrl {
         let host = url.host_str().unwrap_or_default();
         let password = match url.password() {
             Some(password) => Some(decoded(password)),
-            None => environment.variable(kind.password_variable()),
+            None => environment.password(kind.password_variable())?,
         };
         let database = decoded(url.path().trim_matches('/'));
         let pairs = url.query().unwrap_or_default().split('&');

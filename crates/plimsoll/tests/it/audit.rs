@@ -73,7 +73,7 @@ fn nothing_fires_on_a_good_run() {
             .map(|row| row["rule"].as_str().unwrap())
             .collect::<BTreeSet<_>>()
             .len(),
-        27
+        28
     );
 }
 
@@ -442,12 +442,12 @@ fn the_runs_that_are_kept_have_these_verdicts() {
             .collect();
         text += &format!("{name}: {}\n", all.join(", "));
     }
-    insta::assert_snapshot!(text, @r"
+    insta::assert_snapshot!(text, @"
     2026-11-20-vm-2cpu/emulated-drives: error EMULATED 3, note SAMEBOX 3, warning CACHED 9, warning EMULATED 6, warning REPEAT 2, warning SHORT 9, warning STEADY 4
-    2026-11-20-vm-2cpu/power-cut: error DURABLE 2, error EMULATED 3, note SAMEBOX 3, warning CACHED 3, warning DURABLE 2, warning SHORT 3
+    2026-11-20-vm-2cpu/power-cut: error DURABLE 2, error EMULATED 3, error FINDING 1, note SAMEBOX 3, warning CACHED 3, warning DURABLE 2, warning SHORT 3
     2026-11-20-vm-2cpu/quickstart: note SAMEBOX 1, warning CACHED 4, warning SHORT 4, warning STEADY 4
     2026-11-20-vm-2cpu/three-drives: error EMULATED 12, note SAMEBOX 3, warning CACHED 15, warning EMULATED 3, warning REPEAT 2, warning SHORT 15, warning STEADY 8
-    2026-11-21-vm-2cpu/load-line: error EMULATED 8, note SAMEBOX 2, warning CACHED 8, warning SHORT 8
+    2026-11-21-vm-2cpu/load-line: error EMULATED 8, note SAMEBOX 2, warning CACHED 8, warning FINDING 2, warning SHORT 8
     2026-11-21-vm-2cpu/storage: error EMULATED 16, warning EMULATED 8, warning REPEAT 8, warning SHORT 51
     ");
 }

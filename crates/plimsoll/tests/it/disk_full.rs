@@ -117,7 +117,8 @@ fn of_sqlite_while_loading() {
 
 #[test]
 fn of_postgres_while_loading() {
-    Small::new("postgres", "").expect_full_while_loading("medium/.plimsoll/");
+    // By the path of its log, or by its own word where a table's file finds no room first.
+    Small::new("postgres", "").expect_full_while_loading("no space left on");
 }
 
 #[test]

@@ -169,7 +169,8 @@ fn survives_a_failure(drive: &str) {
         states(&json),
         ["whole", "degraded", "rebuilding", "rebuilt"]
     );
-    assert!(text.contains("All consistency conditions hold"), "{text}");
+    // On a busy machine the emulator may be late, and the answer begins with that.
+    assert!(text.contains("12 verified, all hold"), "{text}");
     nothing_is_mounted(&place);
 }
 

@@ -2,7 +2,7 @@
 
 use super::result::RuleResult;
 use crate::audit::input::{AuditInput, LoadFacts, SubjectFindings};
-use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleVerdict};
+use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleOutcome, RuleVerdict};
 use crate::summary::Finding;
 use plimsoll_record::Severity;
 
@@ -46,7 +46,7 @@ fn evaluate_findings(
             let mut own = verdicts.iter().filter(|verdict| verdict.rule == rule);
             own.any(|verdict| {
                 let is_same = verdict.about == *about || is_of_no_load(rule);
-                is_same && verdict.outcome.severity() >= Some(finding.severity)
+                is_same && is_covered_by(verdict, finding)
             })
         });
         if !is_covered {
@@ -58,6 +58,13 @@ fn evaluate_findings(
         }
     }
     result
+}
+
+/// Whether the rule fired on the same. Whether a rate was steady enough is up to the thresholds of the plan.
+fn is_covered_by(verdict: &RuleVerdict, finding: &Finding) -> bool {
+    let is_passed = matches!(verdict.outcome, RuleOutcome::Passed { .. });
+    verdict.outcome.severity() >= Some(finding.severity)
+        || (verdict.rule == Rule::Steady && is_passed)
 }
 
 /// Rules about systems and about bytes that were moved.

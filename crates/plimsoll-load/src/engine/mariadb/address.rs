@@ -112,8 +112,8 @@ impl MariadbAddress {
         let has_defaults = url.options.iter().all(|(name, _)| name != NO_DEFAULTS);
         let environment = if has_defaults { environment } else { &without };
         if url.password.is_none() {
-            let password = environment.variable(kind.password_variable());
-            url.password = password.map(Credential::from);
+            let password = environment.password(kind.password_variable());
+            url.password = password.map_err(wrong)?.map(Credential::from);
         }
         let file = ClientOptions::read(kind, environment);
         Self::from_parts(kind, url, &file)

@@ -407,8 +407,8 @@ fn deviation(m: &Messages, fitted: &Fitted) -> String {
     let rows = fitted.rows.iter();
     let far = rows.filter(|row| row.deviation_percent().abs() > 10.0);
     match (far.count(), fitted.worst()) {
-        (0, _) => m.text("learned-fits"),
         (_, None) => m.text("learned-not-compared"),
+        (0, _) => m.text("learned-fits"),
         (far, Some(worst)) => {
             let args = [
                 ("far", far.to_string()),
