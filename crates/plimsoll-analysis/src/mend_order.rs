@@ -14,7 +14,7 @@ use crate::summary::{Finding, FindingKind};
 pub enum Cause {
     /// The run ended early or could not begin.
     RunEnded,
-    /// The server or its medium was not there.
+    /// The server or its medium was unavailable.
     ServerAway,
     /// Transactions or backups failed.
     Failed,

@@ -60,8 +60,8 @@ impl Search {
         whole_seconds(seconds.min(longest.as_secs_f64())).clamp(shortest, longest)
     }
 
-    /// Of an offered rate, how many transactions a second are of the objective's type. `None` in a closed loop, whose rate
-    /// nobody knows before it is measured.
+    /// Transactions a second of the objective's type at an offered rate. `None` in a closed loop, whose rate is unknown before
+    /// it is measured.
     pub fn expected_per_second(&self, load: LoadShape, workload: &Workload) -> Option<f64> {
         match load {
             LoadShape::Closed { .. } => None,

@@ -117,12 +117,42 @@ impl<'a> RefusedFigures<'a> {
 
     /// Whether a comparison has an error in which both sides are among `names`.
     pub fn has_pair(&self, names: &[&str]) -> bool {
-        // A side may have a scene behind its name.
-        let is_named = |side: &str| names.iter().any(|name| side.starts_with(name));
         let mut subjects = self.subjects.iter();
         subjects.any(|about| match about {
-            AuditSubject::Pair { first, second } => is_named(first) && is_named(second),
+            AuditSubject::Pair { first, second } => {
+                is_among(first, names) && is_among(second, names)
+            }
             _ => false,
         })
+    }
+}
+
+/// Whether a side of a comparison has one of these names. It may have a scene behind it: `db@fast, noisy`.
+fn is_among(side: &str, names: &[&str]) -> bool {
+    let mut rests = names.iter().filter_map(|name| side.strip_prefix(name));
+    rests.any(|rest| rest.is_empty() || rest.starts_with(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_one_pair_is_not_that_of_a_longer_name() {
+        let pair = |first: &str| AuditSubject::Pair {
+            first: first.into(),
+            second: "db@slow".into(),
+        };
+        let has_pair = |first: &str| {
+            let about = pair(first);
+            let refused = RefusedFigures {
+                subjects: vec![&about],
+                names: Vec::new(),
+                has_fault: false,
+            };
+            refused.has_pair(&["db@fast", "db@slow"])
+        };
+        assert!(has_pair("db@fast") && has_pair("db@fast, quiet"));
+        assert!(!has_pair("db@fast2"));
     }
 }

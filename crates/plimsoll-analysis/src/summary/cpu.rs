@@ -29,7 +29,7 @@ pub struct CpuShares {
     /// Of plimsoll, where no system runs inside it.
     pub generator_percent: Option<f64>,
     pub emulator_percent: f64,
-    /// Of other programs. `None`: it cannot be told from the system's.
+    /// CPU of other programs. `None`: unknown, because the system's is.
     pub others_percent: Option<f64>,
     /// Whether the system uses this machine's CPU, as far as is known.
     pub is_of_system: bool,

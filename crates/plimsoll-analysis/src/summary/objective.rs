@@ -79,7 +79,7 @@ impl ObjectiveResult {
         }
     }
 
-    /// The figure as a share of the limit, where nothing else speaks against the load.
+    /// The figure as a share of the limit, where the load has no other shortfall.
     fn excess(&self) -> Option<f64> {
         let carried = matches!(self.shortfalls.as_slice(), [] | [Shortfall::Slow]);
         Some(self.figure_ms? / self.limit_ms).filter(|_| carried)

@@ -98,7 +98,7 @@ fn put_earlier(
     let row = first.and_then(|first| seconds.get_mut(first..)?.get_mut(*txn));
     let second = row
         .filter(|second| second.txn as usize == *txn)
-        .ok_or_else(|| meaningless("times", "of a second that is not there"))?;
+        .ok_or_else(|| meaningless("times", "of a second without a row"))?;
     second.add_times(response, service.as_ref());
     Ok(())
 }

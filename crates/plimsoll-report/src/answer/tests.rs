@@ -243,7 +243,7 @@ fn an_invalid_result_of_any_kind_begins_with_that() {
     }
 }
 
-/// Whichever windows are broken: what is invalid is said first, and no answer rests on it.
+/// Whichever windows are broken, the answer begins with what is invalid and does not rest on it.
 #[test]
 fn an_answer_beside_invalid_points_begins_with_them() {
     let masks = [0x0000_fff0_u32, 0xdead_beef];

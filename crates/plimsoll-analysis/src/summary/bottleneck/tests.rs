@@ -285,7 +285,7 @@ fn nothing_is_claimed_of_a_system_whose_cpu_is_unknown() {
         system: None,
         ..CALM
     };
-    // Its own, or that of others: sessions that run tell no more.
+    // Its own or that of others: running sessions do not show which.
     assert_eq!(
         signs_of(&without_medium(&full))[0].what,
         Bottleneck::Processors

@@ -65,7 +65,7 @@ pub(crate) struct Dialect {
     pub connection_id: Option<&'static str>,
     /// Limits of connections for this user, by several queries: name, how many may be there, how many are.
     pub connection_limits: &'static [&'static str],
-    /// Which pooler is before the server, where it can be told.
+    /// Pooler between the client and the server; `None` if none was recognized.
     pub pooler_name: fn(&str, &mut dyn SqlClient) -> Option<&'static str>,
     /// Of `{table}`.
     pub analyze: &'static str,

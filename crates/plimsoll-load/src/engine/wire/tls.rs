@@ -209,7 +209,7 @@ impl ServerCertVerifier for Verified {
     }
 }
 
-/// Takes any certificate; its holder must still have its key.
+/// Takes any certificate. Its holder has to prove that it has the key, unless the certificate cannot be read.
 #[derive(Debug)]
 struct Unverified(Arc<CryptoProvider>);
 
