@@ -65,4 +65,43 @@ impl Limits {
         } = self;
         cpus.is_none() && cpu_set.is_empty() && memory.is_none() && io.is_none()
     }
+
+    /// How many CPUs the system can use at a time; `None`: all of the machine.
+    pub fn cpu_limit(&self) -> Option<f64> {
+        let in_set = (!self.cpu_set.is_empty()).then(|| count(&self.cpu_set) as f64);
+        [self.cpus, in_set].into_iter().flatten().reduce(f64::min)
+    }
+}
+
+/// Of CPUs in a list of the kernel's, which was checked before.
+fn count(cpu_set: &str) -> u64 {
+    let ranges = cpu_set.split(',').filter_map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (first.trim().parse::<u64>(), last.trim().parse::<u64>());
+        Some(last.ok()?.saturating_sub(first.ok()?) + 1)
+    });
+    ranges.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smaller_of_two_limits_of_cpus_counts() {
+        let of = |cpus, cpu_set: &str| {
+            let cpu_set = cpu_set.to_owned();
+            let limits = Limits {
+                cpus,
+                cpu_set,
+                ..Limits::default()
+            };
+            limits.cpu_limit()
+        };
+        assert_eq!(of(None, ""), None);
+        assert_eq!(of(Some(1.5), ""), Some(1.5));
+        assert_eq!(of(None, "0-3,8"), Some(5.0));
+        assert_eq!(of(Some(6.0), "0-3,8"), Some(5.0));
+        assert_eq!(of(Some(0.5), "3"), Some(0.5));
+    }
 }

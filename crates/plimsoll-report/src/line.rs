@@ -171,6 +171,7 @@ fn sign_id(what: Bottleneck) -> &'static str {
         Bottleneck::Steal => "bottleneck-steal",
         Bottleneck::Cpu => "bottleneck-cpu",
         Bottleneck::Processors => "bottleneck-processors",
+        Bottleneck::CpuLimit => "bottleneck-cpu-limit",
         Bottleneck::SessionCpu => "bottleneck-session-cpu",
         Bottleneck::Reads => "bottleneck-reads",
         Bottleneck::Client => "bottleneck-client",

@@ -6,7 +6,7 @@
 //! server waited for comes before CPU and device of the machine, which others use as well. Waiting for a connection comes
 //! last, because everything else makes transactions wait for one as well.
 
-use super::cpu::CpuShares;
+use super::cpu::{CpuShares, LIMIT_REACHED_PERCENT};
 use super::drive_summary::DriveSummary;
 use super::finding::FindingKind;
 use super::index::Index;
@@ -25,6 +25,7 @@ impl Bottleneck {
             Self::OtherPrograms | Self::Steal | Self::Cpu | Self::Processors => {
                 SignLimit::Full(0.0)
             }
+            Self::CpuLimit => SignLimit::Full(LIMIT_REACHED_PERCENT),
             Self::DeviceBusy => SignLimit::Full(90.0),
             Self::DeviceWriteTime | Self::DeviceReadTime | Self::DriveQueue => {
                 SignLimit::Times(1.5)
@@ -137,6 +138,8 @@ struct TimeShares<'a> {
     session_cpu: f64,
     /// Whether whatever waits for the client may wait for a processor.
     is_full: bool,
+    /// Whether its sessions may.
+    is_short: bool,
 }
 
 impl<'a> TimeShares<'a> {
@@ -146,13 +149,14 @@ impl<'a> TimeShares<'a> {
             outside: outside(figures).unwrap_or(0.0),
             session_cpu: session_cpu(figures).unwrap_or(0.0),
             is_full: figures.cpu.is_some_and(|cpu| cpu.is_full()),
+            is_short: figures.cpu.is_some_and(|cpu| cpu.is_short()),
         })
     }
 
     /// Of sessions that neither wait for something that the server names, nor have a CPU, nor may wait for one.
     fn unexplained(&self) -> f64 {
         let running = self.waits.busy_percent(WaitState::Cpu).unwrap_or(0.0);
-        if self.is_full {
+        if self.is_short {
             return 0.0;
         }
         (running - self.session_cpu) * (1.0 - self.outside / 100.0)
@@ -168,6 +172,7 @@ impl<'a> TimeShares<'a> {
             Bottleneck::Log => state(WaitState::Log),
             Bottleneck::SessionCpu => Some(self.session_cpu * inside),
             Bottleneck::Client => Some(self.outside),
+            Bottleneck::CpuLimit => state(WaitState::Cpu),
             // Whoever waits for a processor is at work, or is a client.
             Bottleneck::OtherPrograms
             | Bottleneck::Steal
@@ -239,15 +244,15 @@ fn cpu_figure(what: Bottleneck, figures: &PointSummary) -> Option<f64> {
     }
 }
 
-/// How much an emulated drive that answered late added to the time of its operations, in percent.
+/// How much an emulated drive that answered late added to the time of its operations, in percent. What queued in the kernel
+/// before it does not count: so it may before a real drive.
 fn emulator(figures: &PointSummary) -> Option<f64> {
     let late = figures
         .findings
         .iter()
         .filter(|own| own.severity >= Severity::Warning);
     let added = late.filter_map(|finding| match finding.kind {
-        FindingKind::Emulated { added_percent, .. }
-        | FindingKind::EmulationWaited { added_percent, .. } => Some(added_percent),
+        FindingKind::Emulated { added_percent, .. } => Some(added_percent),
         _ => None,
     });
     added.reduce(f64::max)
@@ -257,6 +262,7 @@ fn figure(index: &Index, what: Bottleneck, figures: &PointSummary) -> Option<f64
     let resources = &figures.resources;
     let busy = |state| figures.waits.as_ref()?.busy_percent(state);
     let is_full = figures.cpu.is_some_and(|cpu| cpu.is_full());
+    let is_short = figures.cpu.is_some_and(|cpu| cpu.is_short());
     match what {
         Bottleneck::Generator => generator(index.record, figures),
         Bottleneck::Emulator => emulator(figures),
@@ -264,7 +270,8 @@ fn figure(index: &Index, what: Bottleneck, figures: &PointSummary) -> Option<f64
         | Bottleneck::Steal
         | Bottleneck::Cpu
         | Bottleneck::Processors => cpu_figure(what, figures),
-        Bottleneck::SessionCpu => session_cpu(figures).filter(|_| !is_full),
+        Bottleneck::CpuLimit => figures.cpu?.of_limit_percent,
+        Bottleneck::SessionCpu => session_cpu(figures).filter(|_| !is_short),
         Bottleneck::DeviceBusy => resources.device_busy_percent,
         Bottleneck::DeviceWriteTime => resources.device_write_latency_ms,
         Bottleneck::DeviceReadTime => resources.device_read_latency_ms,

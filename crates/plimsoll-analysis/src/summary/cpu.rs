@@ -14,6 +14,9 @@ use plimsoll_record::{Phase, Point, SYSTEM_HOST_FACT, SubjectKind};
 /// Percent of the machine in use from which on programs wait for a processor.
 pub const FULL_PERCENT: f64 = 85.0;
 
+/// Percent of a limit of CPU in use from which on the limit is what sessions wait for.
+pub const LIMIT_REACHED_PERCENT: f64 = 90.0;
+
 /// A fact of the host.
 const CPUS_FACT: &str = "cpus";
 
@@ -33,6 +36,9 @@ pub struct CpuShares {
     pub others_percent: Option<f64>,
     /// Whether the system uses this machine's CPU, as far as is known.
     pub is_of_system: bool,
+    /// CPU of the system in percent of what its limits give it. `None`: without limits, or not watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_limit_percent: Option<f64>,
 }
 
 /// Where a system's CPU time is spent.
@@ -69,6 +75,7 @@ impl CpuShares {
             emulator_percent: 0.0,
             others_percent: None,
             is_of_system: true,
+            of_limit_percent: of_limit_percent(index, point, resources),
         };
         if index.fact(point.system, SYSTEM_HOST_FACT).is_some() {
             return Some(of_machine);
@@ -111,6 +118,25 @@ impl CpuShares {
     pub fn is_full(&self) -> bool {
         self.busy_percent >= FULL_PERCENT
     }
+
+    /// Whether the system's sessions wait for a processor: those of the machine are in use, or those that it may use.
+    pub fn is_short(&self) -> bool {
+        let at_limit = |percent| percent >= LIMIT_REACHED_PERCENT;
+        self.is_full() || self.of_limit_percent.is_some_and(at_limit)
+    }
+}
+
+/// More than the limit allows is a limit that is not in effect (`without_limits = "warn"`).
+const IN_EFFECT_PERCENT: f64 = 110.0;
+
+fn of_limit_percent(index: &Index, point: &Point, resources: &Resources) -> Option<f64> {
+    let mut subjects = index.record.subjects.iter();
+    let system = subjects.find(|own| own.id == point.system)?;
+    let name = index.record.system_name(system);
+    let plan = index.record.plan.resolved()?;
+    let limit = plan.system_named(name)?.limits.cpu_limit()?;
+    let percent = resources.system_cpu_percent? / limit;
+    (percent <= IN_EFFECT_PERCENT).then_some(percent)
 }
 
 fn system_cpu_time(index: &Index, point: &Point, resources: &Resources) -> SystemCpuTime {

@@ -30,6 +30,8 @@ pub enum Bottleneck {
     Cpu,
     /// Busy CPU of a full machine in percent of all; whose it is is unknown.
     Processors,
+    /// CPU of the system in percent of what its limits give it.
+    CpuLimit,
     /// Sessions at work that wait for nothing, in percent of those at work; the machine had CPU to spare.
     SessionCpu,
     /// Time in which the device was busy, in percent.
@@ -54,13 +56,14 @@ pub enum Bottleneck {
 }
 
 impl Bottleneck {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Generator,
         Self::Emulator,
         Self::OtherPrograms,
         Self::Steal,
         Self::Cpu,
         Self::Processors,
+        Self::CpuLimit,
         Self::SessionCpu,
         Self::DeviceBusy,
         Self::DeviceWriteTime,
@@ -81,6 +84,7 @@ impl Bottleneck {
             Self::Steal => "steal",
             Self::Cpu => "cpu",
             Self::Processors => "processors",
+            Self::CpuLimit => "cpu_limit",
             Self::SessionCpu => "session_cpu",
             Self::DeviceBusy => "device_busy",
             Self::DeviceWriteTime => "device_write_time",

@@ -95,6 +95,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
             "client",
             "connections",
             "cpu",
+            "cpu-limit",
             "device-busy",
             "device-read-time",
             "device-write-time",

@@ -28,12 +28,12 @@ pub struct BenchArgs {
     #[arg(short = 'c', long, visible_aliases = ["client", "threads"], value_name = "LIST", value_delimiter = ',',
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub users: Vec<u32>,
-    /// How long each load is measured: 60, 60s or 5m.
-    #[arg(short = 'T', long, value_name = "SECONDS", value_parser = time, default_value = "10s")]
-    pub time: Nanos,
-    /// Load before each measurement, of which no figures are taken.
-    #[arg(long, value_name = "SECONDS", value_parser = time, default_value = "2s")]
-    pub warmup_time: Nanos,
+    /// How long each load is measured: 60, 60s or 5m [default: 10s; with --find 20s].
+    #[arg(short = 'T', long, value_name = "SECONDS", value_parser = time)]
+    pub time: Option<Nanos>,
+    /// Load before each measurement, of which no figures are taken [default: 2s; with --find 5s].
+    #[arg(long, value_name = "SECONDS", value_parser = time)]
+    pub warmup_time: Option<Nanos>,
     /// How often each load is measured; figures are then medians with intervals [default: 4; with --find 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: Option<u32>,

@@ -268,9 +268,42 @@ fn an_emulator_that_is_late_limits_and_not_its_drive() {
         beyond_percent: 40.0,
         added_percent: 92.0,
     };
+    let queued = FindingKind::EmulationWaited {
+        drive: "disk".into(),
+        kernel_ms: 9.0,
+        emulator_ms: 7.0,
+        added_percent: 52.0,
+    };
+    // On a real drive they would queue there as well.
+    figures.findings.push(queued.with(Severity::Warning));
+    assert_eq!(signs(&index, None, &figures)[0].what, Bottleneck::Log);
     figures.findings.push(late.with(Severity::Error));
     let first = signs(&index, None, &figures)[0];
     assert_eq!((first.what, first.beyond), (Bottleneck::Emulator, 92.0));
+}
+
+#[test]
+fn a_limit_of_cpu_that_is_reached_limits() {
+    let half_a_cpu = Cause {
+        all: 80.0,
+        system: Some(49.5),
+        waits: &[(WaitState::Cpu, 4)],
+        ..CALM
+    };
+    let limiter = |cpus| {
+        let mut record = record(&half_a_cpu);
+        record.plan = fixture::plan(&format!(
+            "title = \"limited\"\n[medium.disk]\npath = \"/data\"\n\
+             [system.db]\nengine = \"postgres\"\nlimits = {{ cpus = {cpus} }}\n\
+             [workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = [4]\n"
+        ));
+        signs_of(&record).first().map(|sign| sign.what)
+    };
+    assert_eq!(limiter("0.5"), Some(Bottleneck::CpuLimit));
+    // Sessions that wait for nothing, and do not use what they may.
+    assert_eq!(limiter("2.0"), None);
+    // A limit that is not in effect.
+    assert_eq!(limiter("0.25"), None);
 }
 
 #[test]
