@@ -2,15 +2,12 @@
 //!
 //! `Instant::now` and `sleep` appear in this file and nowhere else in plimsoll's load and execution.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::future::Future;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use plimsoll_plan::units::Nanos;
+pub use plimsoll_virtual::calendar::VirtualClock;
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
@@ -79,7 +76,7 @@ impl Clock {
     pub fn now(&self) -> Nanos {
         match self {
             Self::Real(start) => start.elapsed().into(),
-            Self::Virtual(clock) => clock.lock().now,
+            Self::Virtual(clock) => clock.now(),
         }
     }
 
@@ -90,14 +87,7 @@ impl Clock {
                 let due = *start + due.into();
                 tokio::time::sleep_until(due.into()).await;
             }
-            Self::Virtual(clock) => {
-                VirtualSleep {
-                    clock: clock.clone(),
-                    due,
-                    order: None,
-                }
-                .await
-            }
+            Self::Virtual(clock) => clock.sleep_until(due).await,
         }
     }
 
@@ -132,18 +122,15 @@ impl Clock {
     /// Runs a future to its end on this thread. Under the virtual clock, time jumps to the next sleeper whenever
     /// every task waits.
     pub fn block_on<F: Future>(&self, future: F) -> std::io::Result<F::Output> {
-        let mut builder = tokio::runtime::Builder::new_current_thread();
         match self {
             Self::Real(_) => {
-                builder.enable_all();
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()?;
+                Ok(tokio::task::LocalSet::new().block_on(&runtime, future))
             }
-            Self::Virtual(clock) => {
-                let clock = clock.clone();
-                builder.on_thread_park(move || clock.advance());
-            }
+            Self::Virtual(clock) => clock.block_on(future),
         }
-        let runtime = builder.build()?;
-        Ok(tokio::task::LocalSet::new().block_on(&runtime, future))
     }
 }
 
@@ -206,120 +193,6 @@ impl LaneClock {
     }
 }
 
-/// Simulated time: stands still while any task can run, then jumps to the earliest sleeper.
-#[derive(Debug, Clone, Default)]
-pub struct VirtualClock(Arc<Mutex<VirtualTime>>);
-
-#[derive(Debug, Default)]
-struct VirtualTime {
-    now: Nanos,
-    sleepers: BinaryHeap<Reverse<Sleeper>>,
-    registered: u64,
-}
-
-/// Ordered by due time, then by registration, so that a run with a seed has one course only.
-#[derive(Debug)]
-struct Sleeper {
-    due: Nanos,
-    order: u64,
-    waker: Waker,
-}
-
-impl PartialEq for Sleeper {
-    fn eq(&self, other: &Self) -> bool {
-        (self.due, self.order) == (other.due, other.order)
-    }
-}
-
-impl Eq for Sleeper {}
-
-impl PartialOrd for Sleeper {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Sleeper {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.due, self.order).cmp(&(other.due, other.order))
-    }
-}
-
-impl VirtualClock {
-    fn lock(&self) -> MutexGuard<'_, VirtualTime> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn advance(&self) {
-        let next = {
-            let mut time = self.lock();
-            let next = time.sleepers.pop();
-            if let Some(Reverse(sleeper)) = &next {
-                time.now = time.now.max(sleeper.due);
-            }
-            next
-        };
-        if let Some(Reverse(sleeper)) = next {
-            sleeper.waker.wake();
-        }
-    }
-}
-
-struct VirtualSleep {
-    clock: VirtualClock,
-    due: Nanos,
-    /// Its place among the sleepers, while it is one of them.
-    order: Option<u64>,
-}
-
-impl VirtualSleep {
-    fn leave(&mut self, time: &mut VirtualTime) {
-        if let Some(order) = self.order.take() {
-            time.sleepers
-                .retain(|Reverse(sleeper)| sleeper.order != order);
-        }
-    }
-}
-
-/// An abandoned sleep must not be woken: the thread would park with nothing to wake it.
-impl Drop for VirtualSleep {
-    fn drop(&mut self) {
-        let clock = self.clock.clone();
-        self.leave(&mut clock.lock());
-    }
-}
-
-impl Future for VirtualSleep {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let clock = self.clock.clone();
-        let mut time = clock.lock();
-        if time.now >= self.due {
-            // Taken out when it was woken, unless something else woke this task at the same time.
-            if time
-                .sleepers
-                .peek()
-                .is_some_and(|Reverse(next)| next.due <= time.now)
-            {
-                self.leave(&mut time);
-            }
-            self.order = None;
-            return Poll::Ready(());
-        }
-        self.leave(&mut time);
-        time.registered += 1;
-        let sleeper = Sleeper {
-            due: self.due,
-            order: time.registered,
-            waker: context.waker().clone(),
-        };
-        time.sleepers.push(Reverse(sleeper));
-        self.order = Some(time.registered);
-        Poll::Pending
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -337,55 +210,5 @@ mod tests {
                 }
             })
             .unwrap();
-    }
-
-    #[test]
-    fn virtual_time_jumps_in_order_and_takes_none() {
-        let clock = Clock::Virtual(VirtualClock::default());
-        let order = Arc::new(Mutex::new(Vec::new()));
-        let real = Instant::now();
-        clock
-            .block_on(async {
-                let tasks: Vec<_> = [30_000u64, 10_000, 20_000]
-                    .map(|s| {
-                        let clock = clock.clone();
-                        let order = order.clone();
-                        tokio::task::spawn_local(async move {
-                            clock.sleep(Nanos::from_secs(s)).await;
-                            order.lock().unwrap().push((s, clock.now()));
-                        })
-                    })
-                    .into();
-                for task in tasks {
-                    task.await.unwrap();
-                }
-            })
-            .unwrap();
-        let expected: Vec<_> = [10_000, 20_000, 30_000]
-            .map(|s| (s, Nanos::from_secs(s)))
-            .into();
-        assert_eq!(*order.lock().unwrap(), expected);
-        assert!(real.elapsed().as_secs() < 10_000);
-    }
-
-    #[test]
-    fn a_sleep_that_was_given_up_does_not_stop_the_clock() {
-        let clock = Clock::Virtual(VirtualClock::default());
-        for _ in 0..2 {
-            let given_up = clock.sleep(Nanos::from_secs(1));
-            let both = async {
-                tokio::select! {
-                    () = given_up => panic!("the other one is due first"),
-                    () = clock.sleep(Nanos::from_millis(1)) => {}
-                }
-            };
-            // The task of the first sleep ends with its runtime; the next runtime has another.
-            clock.block_on(both).unwrap();
-        }
-        assert_eq!(clock.now(), Nanos::from_millis(2));
-        let Clock::Virtual(clock) = clock else {
-            unreachable!()
-        };
-        assert_eq!(clock.lock().sleepers.len(), 0);
     }
 }

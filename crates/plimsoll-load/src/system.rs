@@ -111,6 +111,7 @@ impl Instance {
             InstanceKind::Sqlite { path, pragmas } => Endpoint::Sqlite {
                 path: path.display().to_string(),
                 pragmas: pragmas.clone(),
+                vfs: None,
             },
             InstanceKind::Managed(server) => endpoint(server.target()),
             InstanceKind::Existing(target) => endpoint(target.clone()),

@@ -25,6 +25,9 @@ pub enum Endpoint {
         path: String,
         /// PRAGMAs every connection sets, beside WAL and synchronous=FULL.
         pragmas: BTreeMap<String, String>,
+        /// The VFS of a simulated machine, which is one of this process; `None`: in real time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        vfs: Option<String>,
     },
     Server {
         engine: ServerKind,

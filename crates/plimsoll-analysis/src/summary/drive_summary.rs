@@ -14,6 +14,9 @@ pub const DRIVE_TITLE_FACT: &str = "drive_title";
 /// A fact of an emulated medium that was slowed: how many times.
 pub const SLOWER_FACT: &str = "slower";
 
+/// A fact of a medium whose drive is simulated in virtual time.
+pub const SIMULATED_FACT: &str = "simulated";
+
 /// Rule EMULATED: largest median lateness, as a share of the median modelled time.
 pub const LATENESS_LIMIT: f64 = 0.10;
 

@@ -8,7 +8,7 @@ use plimsoll_record::lane::{Endpoint, GeneratorShare, LaneSpec};
 use super::mariadb::MariadbSession;
 use super::mock::MockSession;
 use super::postgres::PostgresSession;
-use super::sqlite::{SqliteSession, WriterQueue};
+use super::sqlite::{SimulatedSession, SqliteSession, WriterQueue};
 use super::sqlserver::SqlserverSession;
 use crate::clock::LaneClock;
 use crate::engine::Session;
@@ -20,6 +20,7 @@ use crate::workload::Input;
 pub enum AnySession {
     Mock(Box<MockSession>),
     Sqlite(Box<SqliteSession>),
+    SimulatedSqlite(Box<SimulatedSession>),
     Postgres(Box<PostgresSession>),
     Mariadb(Box<MariadbSession>),
     Sqlserver(Box<SqlserverSession>),
@@ -30,6 +31,7 @@ impl Session for AnySession {
         match self {
             Self::Mock(session) => session.run(input).await,
             Self::Sqlite(session) => session.run(input).await,
+            Self::SimulatedSqlite(session) => session.run(input).await,
             Self::Postgres(session) => session.run(input).await,
             Self::Mariadb(session) => session.run(input).await,
             Self::Sqlserver(session) => session.run(input).await,
@@ -40,6 +42,7 @@ impl Session for AnySession {
         match self {
             Self::Mock(session) => session.take_round_trips(),
             Self::Sqlite(session) => session.take_round_trips(),
+            Self::SimulatedSqlite(session) => session.take_round_trips(),
             Self::Postgres(session) => session.take_round_trips(),
             Self::Mariadb(session) => session.take_round_trips(),
             Self::Sqlserver(session) => session.take_round_trips(),
@@ -78,16 +81,17 @@ impl Opener {
                 let session = MockSession::open(script, self.clock.clone(), self.seed, user)?;
                 Ok(AnySession::Mock(Box::new(session)))
             }
-            Endpoint::Sqlite { path, pragmas } => {
-                let path = Path::new(path);
+            Endpoint::Sqlite { path, pragmas, vfs } => {
+                let (path, workload) = (Path::new(path), &self.workload);
                 let writers = self.writers.clone();
-                let session = match &self.workload {
-                    Workload::Tpcc(_) => SqliteSession::open(path, pragmas, writers),
-                    Workload::Sysbench(sysbench) => {
-                        SqliteSession::open_sysbench(path, pragmas, writers, sysbench)
-                    }
-                };
-                Ok(AnySession::Sqlite(Box::new(session?)))
+                Ok(match vfs {
+                    None => AnySession::Sqlite(Box::new(SqliteSession::open_timed(
+                        path, pragmas, None, writers, workload,
+                    )?)),
+                    Some(vfs) => AnySession::SimulatedSqlite(Box::new(
+                        SimulatedSession::open(path, pragmas, vfs, writers, workload).await?,
+                    )),
+                })
             }
             Endpoint::Server {
                 engine: ServerKind::Postgres,

@@ -269,9 +269,10 @@ impl LoadWorker {
         ) {
             return Ok(());
         }
+        self.take_its_place().await;
         let mut running = JoinSet::new();
         for connection in connections {
-            running.spawn(connection.run());
+            running.spawn_local(connection.run());
         }
         let result = tokio::select! {
             biased;
@@ -281,6 +282,16 @@ impl LoadWorker {
         // Waits until the connections' futures are gone: what they had under way is written down by then.
         running.shutdown().await;
         result
+    }
+}
+
+impl LoadWorker {
+    /// In virtual time workers begin one nanosecond after the other: a channel wakes them in no fixed order.
+    async fn take_its_place(&self) {
+        let clock = self.shared.clock.base();
+        if let Clock::Virtual(_) = clock {
+            clock.sleep(Nanos(self.numbers.start.into())).await;
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub struct RunFlags {
     /// Print all tables, conditions and findings below the answer.
     #[arg(short, long)]
     pub verbose: bool,
-    /// Simulate time instead of waiting for it (plans whose systems are all mock).
+    /// Simulate time instead of waiting for it (plans whose systems are all mock, or SQLite on modeled drives).
     #[arg(long, hide = true)]
     pub virtual_time: bool,
 }

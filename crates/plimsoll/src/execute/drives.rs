@@ -92,12 +92,7 @@ pub fn prepare_drive(
     medium: &Medium,
     drive: &EmulatedDrive,
 ) -> Result<PreparedDrive, LoadError> {
-    let spec = drive_file::emulated(drive).map_err(|_| {
-        LoadError::other(
-            format!("the drive {}", drive.drive),
-            "it could be read before the run and cannot be read now",
-        )
-    })?;
+    let spec = drive_spec(drive)?;
     let mut scratch = Scratch::create(
         Path::new(&medium.path),
         &format!("{run_id}-{}", medium.name),
@@ -119,6 +114,16 @@ pub fn prepare_drive(
         scratch,
         spec,
         task,
+    })
+}
+
+/// What is known of a drive that was found before the run.
+pub(super) fn drive_spec(drive: &EmulatedDrive) -> Result<DriveSpec, LoadError> {
+    drive_file::emulated(drive).map_err(|_| {
+        LoadError::other(
+            format!("the drive {}", drive.drive),
+            "it could be read before the run and cannot be read now",
+        )
     })
 }
 

@@ -13,6 +13,7 @@ use plimsoll_record::message::EventKind;
 use plimsoll_record::runfile::{RunFile, RunFileError};
 use plimsoll_record::{Event, Severity, SubjectId};
 use plimsoll_report::message::Messages;
+use plimsoll_virtual::vfs::VirtualMount;
 use plimsoll_worker::session::Together;
 
 use super::drives::MountedDrive;
@@ -43,6 +44,8 @@ pub(super) struct Execution<'a> {
     pub together: Option<Arc<Together>>,
     /// Emulated drives that are mounted, by their media.
     pub drives: HashMap<MediumId, MountedDrive>,
+    /// Those of virtual time.
+    pub simulated: HashMap<MediumId, VirtualMount>,
     /// Media that the doctor has checked.
     pub diagnosed: HashSet<MediumId>,
     /// Points begun, of all purposes.

@@ -32,6 +32,7 @@ mod requirement;
 mod reset;
 mod running;
 mod search;
+mod simulate;
 mod subjects;
 mod together;
 mod wait;
@@ -130,6 +131,7 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<FinishedRun, Failure> 
         together: job.together.clone(),
         running: RunningSystems::default(),
         drives: HashMap::new(),
+        simulated: HashMap::new(),
         diagnosed: HashSet::new(),
         points: 0,
         not_durable: Vec::new(),

@@ -242,8 +242,10 @@ impl Execution<'_> {
         timeline: &Timeline,
         power_cut: bool,
     ) -> StepResult<LaneSpec> {
+        let instance = context.instance;
+        let endpoint = self.running.get(instance)?.instance.endpoint();
         Ok(LaneSpec {
-            endpoint: self.running.get(context.instance)?.instance.endpoint(),
+            endpoint: self.timed_endpoint(endpoint, instance.medium),
             workload: context.workload.clone(),
             load,
             share: GeneratorShare::default(),

@@ -234,7 +234,15 @@ impl Execution<'_> {
 
     /// Describes a medium, and mounts its drive if it is an emulated one. `user` gets a disk there.
     pub(super) fn prepare_medium(&mut self, id: MediumId, user: &str) -> StepResult<ReadyMedium> {
-        let mounted = match &self.plan.medium(id).kind {
+        let plan = self.plan;
+        if let (Some(clock), Some(drive)) = (self.virtual_clock(), plan.medium(id).kind.emulated())
+        {
+            return Ok(ReadyMedium {
+                subject: self.simulate(id, drive, &clock)?,
+                drive: None,
+            });
+        }
+        let mounted = match &plan.medium(id).kind {
             // Plans in which files are put on a device are refused.
             MediumKind::Directory | MediumKind::Device => false,
             MediumKind::Emulated(drive) => self.mount(id, drive)?,

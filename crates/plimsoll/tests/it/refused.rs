@@ -159,7 +159,7 @@ fn virtual_time_for_a_real_database() {
     place.plan("sqlite", SHORT);
     place
         .run(&["run", "plan.toml", "--virtual-time"])
-        .refused(&["only mock systems of this machine live in it"]);
+        .refused(&["only mock systems and SQLite on modeled drives live in it"]);
     expect_untouched(&place);
 }
 

@@ -343,6 +343,7 @@ impl Place {
             Self::File(path) => Endpoint::Sqlite {
                 path: path.display().to_string(),
                 pragmas: settings(&[("synchronous", "off")]),
+                vfs: None,
             },
         }
     }
@@ -395,7 +396,7 @@ impl User {
         Self::open(&opener(endpoint, workload), 0).unwrap()
     }
 
-    fn open(opener: &Opener, number: u32) -> Result<Self, LoadError> {
+    pub fn open(opener: &Opener, number: u32) -> Result<Self, LoadError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -432,7 +433,9 @@ impl User {
             AnySession::Postgres(session) => self.runtime.block_on(session.backend()),
             AnySession::Mariadb(session) => session.id,
             AnySession::Sqlserver(session) => self.runtime.block_on(session.connection_id()),
-            AnySession::Mock(_) | AnySession::Sqlite(_) => panic!("no server"),
+            AnySession::Mock(_) | AnySession::Sqlite(_) | AnySession::SimulatedSqlite(_) => {
+                panic!("no server")
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The server itself: killed connections, tables that are gone, facts.
 
+use std::sync::mpsc;
+
 use super::*;
 
 /// A server that is there for tests alone: all of its databases are dropped. Its URL is in the environment.
@@ -153,26 +155,35 @@ pub fn cancelled(kind: ManagedKind) {
     let mut administrator = shared.place().client();
     let cancel = shared.target().dialect().cancel;
     for &mode in shared.engine.modes() {
-        let mut user = shared.user(mode);
-        let cancel = cancel.replace("{id}", &user.id().to_string());
         holds.execute("BEGIN");
         holds.execute("SELECT s_ytd FROM stock WHERE s_w_id = 1 AND s_i_id = 20 FOR UPDATE");
-        let waiting = std::thread::spawn(move || {
-            let end = user.run(&new_order(&[(10, 1, 1), (20, 1, 3)]));
-            (user, end)
+        let opener = shared.place().opener(&tpcc(mode));
+        let (open, opened) = mpsc::channel();
+        let (end, ends) = mpsc::channel();
+        let (go_on, may_go_on) = mpsc::channel();
+        let user = std::thread::spawn(move || {
+            let mut user = User::open(&opener, 0).unwrap();
+            open.send(user.id()).unwrap();
+            end.send(user.run(&new_order(&[(10, 1, 1), (20, 1, 3)])))
+                .unwrap();
+            may_go_on.recv().unwrap();
+            user.run(&stock_level())
         });
+        let cancel = cancel.replace("{id}", &opened.recv().unwrap().to_string());
+        let mut end = None;
         let ended = || {
             administrator.execute(&cancel);
-            waiting.is_finished()
+            end = ends.try_recv().ok();
+            end.is_some()
         };
         assert!(crate::scratch::wait_until(60, ended));
         holds.execute("ROLLBACK");
-        let (mut user, end) = waiting.join().unwrap();
         assert!(
-            matches!(&end, Err(SessionError::Failed(_))),
+            matches!(&end, Some(Err(SessionError::Failed(_)))),
             "{mode:?} {end:?}"
         );
-        assert_eq!(user.run(&stock_level()), Ok(TxnEnd::Committed), "{mode:?}");
+        go_on.send(()).unwrap();
+        assert_eq!(user.join().unwrap(), Ok(TxnEnd::Committed), "{mode:?}");
     }
     assert_eq!(transactions::digest(&mut holds), before);
 }

@@ -46,14 +46,19 @@ fn a_deadlock_and_a_long_wait_may_be_tried_again() {
         format!("SELECT s_ytd FROM stock WHERE s_w_id = 1 AND s_i_id = {item} FOR UPDATE")
     };
     for mode in MODES {
-        let mut session = user_of(&shared, mode);
+        let opener = shared
+            .place()
+            .opener(&Workload::Tpcc(Tpcc { mode, ..TPCC }));
         client.query("BEGIN").unwrap();
         // Whoever has changed less is the victim: the user has three rows to lose, so this one needs more.
         client
             .query("UPDATE stock SET s_ytd = s_ytd + 1 WHERE s_w_id = 2 AND s_i_id < 100")
             .unwrap();
         client.query(&lock(20)).unwrap();
-        let user = std::thread::spawn(move || session.run(&new_order(&[(10, 1, 1), (20, 1, 1)])));
+        let user = std::thread::spawn(move || {
+            let mut session = User::open(&opener, 0).unwrap();
+            session.run(&new_order(&[(10, 1, 1), (20, 1, 1)]))
+        });
         // The user now holds item 10 and waits for item 20.
         let mut watcher = connection(&shared);
         let waiting =

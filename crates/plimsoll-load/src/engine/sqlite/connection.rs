@@ -24,7 +24,16 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Opens a database that plimsoll loaded, as every session does: WAL and synchronous=FULL unless the plan's settings state
 /// otherwise, and those.
 pub fn open(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<Connection, LoadError> {
-    let connection = open_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    open_timed(path, pragmas, None)
+}
+
+/// As [`open`], through a VFS of virtual time.
+pub fn open_timed(
+    path: &Path,
+    pragmas: &BTreeMap<String, String>,
+    vfs: Option<&str>,
+) -> Result<Connection, LoadError> {
+    let connection = open_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE, vfs)?;
     let mut settings: BTreeMap<_, _> = [("journal_mode", "WAL"), ("synchronous", "FULL")]
         .map(|(k, v)| (k.to_owned(), v.to_owned()))
         .into();
@@ -42,7 +51,7 @@ pub fn open(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<Connectio
 /// it there, and could not open the database at all where it may not write (wal.html, "Read-Only Databases").
 pub fn open_read_only(path: &Path) -> Result<Connection, LoadError> {
     if has_log(path) {
-        return open_with(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        return open_with(path, OpenFlags::SQLITE_OPEN_READ_ONLY, None);
     }
     verify_own(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
@@ -88,12 +97,15 @@ pub fn create(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, flags)
 }
 
-fn open_with(path: &Path, access: OpenFlags) -> Result<Connection, LoadError> {
+fn open_with(path: &Path, access: OpenFlags, vfs: Option<&str>) -> Result<Connection, LoadError> {
     verify_own(path)?;
     // Nor does SQLite follow what somebody has made a link of meanwhile.
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let connection = Connection::open_with_flags(path, flags)
-        .map_err(|error| explain(path, "opening", &error))?;
+    let connection = match vfs {
+        Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs),
+        None => Connection::open_with_flags(path, flags),
+    };
+    let connection = connection.map_err(|error| explain(path, "opening", &error))?;
     connection
         .busy_timeout(BUSY_TIMEOUT)
         .map_err(|error| explain(path, "opening", &error))?;

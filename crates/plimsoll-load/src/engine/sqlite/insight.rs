@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::Metric;
+use plimsoll_virtual::fiber;
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
@@ -139,13 +140,14 @@ impl LogHook {
         if self.checkpoint_at == 0 || frames < self.checkpoint_at {
             return;
         }
-        let began = monotonic();
+        let now = || fiber::now().unwrap_or_else(monotonic);
+        let began = now();
         // Like SQLite's own hook: the transaction is committed, whatever becomes of the checkpoint.
         if let Ok((_, moved)) = log.checkpoint_v2(CheckpointMode::PASSIVE) {
             let moved = u64::try_from(moved).unwrap_or(0);
             self.counters.checkpointed(moved, self.frame_bytes);
         }
-        self.counters.spent(monotonic().saturating_sub(began));
+        self.counters.spent(now().saturating_sub(began));
     }
 }
 

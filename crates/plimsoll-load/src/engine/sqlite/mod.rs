@@ -12,6 +12,7 @@ mod load;
 mod queue;
 mod schema;
 mod session;
+mod simulated;
 pub mod sysbench;
 #[cfg(test)]
 mod tests;
@@ -24,3 +25,4 @@ pub(crate) use insight::SqliteInsight;
 pub use load::{forget, is_loaded, load};
 pub use queue::WriterQueue;
 pub use session::SqliteSession;
+pub use simulated::SimulatedSession;

@@ -1,9 +1,13 @@
-//! The queue for SQLite's one writer: first come, first served.
+//! The queue for SQLite's one writer: first come, first served. A session waits as a thread, or as a fiber in virtual time.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
+
+use plimsoll_virtual::fiber;
+use plimsoll_virtual::machine::Wait;
+use tokio::sync::Notify;
 
 /// Clones share one queue; all sessions on one database file need the same one.
 #[derive(Debug, Clone, Default)]
@@ -17,57 +21,107 @@ struct WriteQueueState {
 
 #[derive(Debug)]
 struct QueuedWriter {
-    thread: Thread,
+    who: WaitingSession,
     called: AtomicBool,
 }
 
-/// The right to write, passed on to the longest waiting thread when dropped.
 #[derive(Debug)]
-pub struct WriteTurn(WriterQueue);
+enum WaitingSession {
+    Thread(Thread),
+    Fiber(Arc<Notify>),
+}
+
+impl WaitingSession {
+    /// The caller.
+    fn current() -> Self {
+        match fiber::is_inside() {
+            true => Self::Fiber(Arc::default()),
+            false => Self::Thread(std::thread::current()),
+        }
+    }
+
+    /// Stops the caller, which this is. May return early.
+    fn stop(&self) {
+        match self {
+            Self::Thread(_) => std::thread::park(),
+            Self::Fiber(woken) => fiber::wait(Wait::Woken(woken.clone())),
+        }
+    }
+
+    fn wake(&self) {
+        match self {
+            Self::Thread(thread) => thread.unpark(),
+            Self::Fiber(woken) => woken.notify_one(),
+        }
+    }
+}
+
+/// The right to write, passed on to the longest waiting session when dropped.
+#[derive(Debug)]
+pub struct WriteTurn {
+    queue: WriterQueue,
+    /// False of a fiber that was given up while it waited: it finds the database locked.
+    is_held: bool,
+}
 
 impl WriterQueue {
     fn lock(&self) -> MutexGuard<'_, WriteQueueState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many threads wait for their turn.
+    /// How many sessions wait for their turn.
     pub fn waiting(&self) -> usize {
         self.lock().waiting.len()
     }
 
-    /// Blocks the thread until it is its turn.
+    /// Stops the session until it is its turn.
     pub fn wait(&self) -> WriteTurn {
         let waiter = {
             let mut state = self.lock();
             if !state.busy {
                 state.busy = true;
-                return WriteTurn(self.clone());
+                return self.turn(true);
             }
             let waiter = Arc::new(QueuedWriter {
-                thread: std::thread::current(),
+                who: WaitingSession::current(),
                 called: AtomicBool::new(false),
             });
             state.waiting.push_back(waiter.clone());
             waiter
         };
         while !waiter.called.load(Ordering::Acquire) {
-            std::thread::park();
+            if fiber::is_ending() {
+                let mut state = self.lock();
+                state.waiting.retain(|other| !Arc::ptr_eq(other, &waiter));
+                return self.turn(waiter.called.load(Ordering::Acquire));
+            }
+            waiter.who.stop();
         }
-        WriteTurn(self.clone())
+        self.turn(true)
+    }
+
+    fn turn(&self, is_held: bool) -> WriteTurn {
+        let queue = self.clone();
+        WriteTurn { queue, is_held }
     }
 }
 
 impl Drop for WriteTurn {
     fn drop(&mut self) {
+        if !self.is_held {
+            return;
+        }
+        // What the session did with its turn takes its time before the next one begins.
+        fiber::settle();
         let next = {
-            let mut state = self.0.lock();
+            let mut state = self.queue.lock();
             let next = state.waiting.pop_front();
             state.busy = next.is_some();
             next
         };
         if let Some(waiter) = next {
             waiter.called.store(true, Ordering::Release);
-            waiter.thread.unpark();
+            waiter.who.wake();
         }
     }
 }

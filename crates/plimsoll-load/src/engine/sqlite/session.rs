@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use plimsoll_plan::resolved::Workload;
+use plimsoll_virtual::fiber;
 use rusqlite::types::ValueRef;
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::{CachedStatement, Connection, StatementStatus};
 
-use super::connection::{explain, open, session_error};
+use super::connection::{explain, open, open_timed, session_error};
 use super::insight;
 use super::queue::{WriteTurn, WriterQueue};
 use crate::engine::Session;
@@ -47,18 +49,33 @@ impl SqliteSession {
         pragmas: &BTreeMap<String, String>,
         writers: WriterQueue,
     ) -> Result<Self, LoadError> {
-        let texts = TpccStmt::ALL.iter().copied().map(dialect).collect();
-        Self::prepare(path, pragmas, writers, texts, None)
+        Self::prepare(open(path, pragmas)?, path, writers, tpcc_texts(), None)
+    }
+
+    /// As [`Self::open`] and [`Self::open_sysbench`], for whatever the load is; with the VFS of this name.
+    pub fn open_timed(
+        path: &Path,
+        pragmas: &BTreeMap<String, String>,
+        vfs: Option<&str>,
+        writers: WriterQueue,
+        workload: &Workload,
+    ) -> Result<Self, LoadError> {
+        let connection = open_timed(path, pragmas, vfs)?;
+        match workload {
+            Workload::Tpcc(_) => Self::prepare(connection, path, writers, tpcc_texts(), None),
+            Workload::Sysbench(sysbench) => {
+                Self::prepare_sysbench(connection, path, writers, sysbench)
+            }
+        }
     }
 
     pub(super) fn prepare(
+        mut connection: Connection,
         path: &Path,
-        pragmas: &BTreeMap<String, String>,
         writers: WriterQueue,
         texts: Vec<String>,
         sysbench: Option<Prepared>,
     ) -> Result<Self, LoadError> {
-        let mut connection = open(path, pragmas)?;
         insight::count(&mut connection, path, &writers)
             .map_err(|error| explain(path, "opening", &error))?;
         connection.set_prepared_statement_cache_capacity(texts.len() + 8);
@@ -115,7 +132,11 @@ impl SqliteSession {
         self.round_trips += 1;
         self.connection
             .prepare_cached(sql)
-            .and_then(|mut statement| statement.raw_execute())
+            .and_then(|mut statement| {
+                let result = statement.raw_execute();
+                charge(&statement);
+                result
+            })
             .map(drop)
             .map_err(|error| session_error(&self.path, sql, &error))
     }
@@ -149,10 +170,29 @@ impl SqliteSession {
                         Param::Text(text) => statement.raw_bind_parameter(i + 1, text),
                     }?;
                 }
-                work(&mut statement)
+                let result = work(&mut statement);
+                charge(&statement);
+                result
             });
         result.map_err(|error| session_error(&self.path, &format!("{name:?}"), &error))
     }
+}
+
+fn tpcc_texts() -> Vec<String> {
+    TpccStmt::ALL.iter().copied().map(dialect).collect()
+}
+
+/// In virtual time, lets the CPU time pass that a statement took.
+fn charge(statement: &CachedStatement<'_>) {
+    if !fiber::is_inside() {
+        return;
+    }
+    let steps = f64::from(statement.reset_status(StatementStatus::VmStep));
+    fiber::charge(|machine| {
+        let costs = machine.costs();
+        costs.of(1.0, |costs| costs.statement) + costs.of(steps, |costs| costs.vm_step)
+    });
+    fiber::settle();
 }
 
 fn value(column: ValueRef<'_>) -> rusqlite::Result<Value> {

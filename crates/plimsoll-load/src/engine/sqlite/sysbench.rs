@@ -14,7 +14,7 @@ use plimsoll_plan::resolved::Sysbench;
 use rusqlite::Connection as Database;
 
 use super::client::SqliteClient;
-use super::connection::open_read_only;
+use super::connection::{open, open_read_only};
 use super::load::{SqliteDataSet, holds, load_data};
 use super::queue::WriterQueue;
 use super::session::SqliteSession;
@@ -144,10 +144,19 @@ impl SqliteSession {
         writers: WriterQueue,
         sysbench: &Sysbench,
     ) -> Result<Self, LoadError> {
+        Self::prepare_sysbench(open(path, pragmas)?, path, writers, sysbench)
+    }
+
+    pub(super) fn prepare_sysbench(
+        connection: Database,
+        path: &Path,
+        writers: WriterQueue,
+        sysbench: &Sysbench,
+    ) -> Result<Self, LoadError> {
         let prepared = Prepared::new(sysbench);
         Self::prepare(
+            connection,
             path,
-            pragmas,
             writers,
             prepared.texts(SysbenchDialect::Sqlite),
             Some(prepared),

@@ -64,7 +64,7 @@ fn files(dir: &TempDir) -> Vec<String> {
     names
 }
 
-fn copy() -> (TempDir, PathBuf) {
+pub(super) fn copy() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("copy.db");
     fs::copy(&LOADED.1, &path).unwrap();

@@ -186,6 +186,9 @@ fn speed_of(
             return Ok(Some(speed));
         }
     }
+    if args.flags.virtual_time {
+        return Ok(None);
+    }
     let chosen = choose(&plans, interrupt, args.flags.quiet)?;
     chosen.map(|speed| set.agree_on_speed(speed)).transpose()
 }

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use plimsoll_plan::PlanWarning;
-use plimsoll_plan::resolved::{EngineKind, ResolvedPlan};
+use plimsoll_plan::resolved::{EngineKind, ResolvedPlan, Step};
 use plimsoll_record::message::EventKind;
 
 use super::super::io::command_line;
@@ -26,19 +26,33 @@ pub(super) fn listen() -> Result<Interrupt, Failure> {
 
 /// Refuses what cannot be run. Writes nothing.
 pub(super) fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Result<(), Failure> {
-    let real = plan
-        .systems
-        .iter()
-        .any(|system| system.kind.engine() != EngineKind::Mock)
-        || plan.steps.iter().any(|step| step.load().is_none())
-        || !plan.used_hosts().is_empty();
-    if args.flags.virtual_time && real {
+    if args.flags.virtual_time && !can_be_simulated(plan) {
         return Err(Failure::usage(
-            "--virtual-time simulates time, and only mock systems of this machine live in it",
+            "--virtual-time simulates time, and only mock systems and SQLite on modeled drives live in it, without \
+             backups, power cuts and what happens to members of arrays",
         ));
     }
     check_output(output)?;
     preflight(plan, &args.flags.overwrite)
+}
+
+/// Whether all of it can run in virtual time.
+fn can_be_simulated(plan: &ResolvedPlan) -> bool {
+    let lives = |engine| matches!(engine, EngineKind::Mock | EngineKind::Sqlite);
+    let is_modeled = |step: &Step| {
+        step.load().is_some_and(|load| {
+            let mut media = load.on.iter().map(|medium| plan.medium(*medium));
+            load.power_cut.is_none()
+                && load.events.is_empty()
+                && load.noise.is_empty()
+                && media.all(|medium| medium.kind.emulated().is_some())
+        })
+    };
+    plan.systems
+        .iter()
+        .all(|system| lives(system.kind.engine()))
+        && plan.steps.iter().all(is_modeled)
+        && plan.used_hosts().is_empty()
 }
 
 pub(super) fn job(

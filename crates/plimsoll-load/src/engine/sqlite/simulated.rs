@@ -1,0 +1,112 @@
+//! A session in virtual time: SQLite itself, in a fiber, with a VFS whose files take the time of a modeled drive.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use futures_util::FutureExt;
+use plimsoll_plan::resolved::Workload;
+use plimsoll_virtual::fiber::Fiber;
+use plimsoll_virtual::vfs;
+
+use super::queue::WriterQueue;
+use super::session::SqliteSession;
+use crate::engine::Session;
+use crate::error::LoadError;
+use crate::session::{SessionError, TxnEnd};
+use crate::workload::Input;
+
+type OpenSession = Box<dyn FnOnce() -> Result<SqliteSession, LoadError>>;
+
+enum SessionJob {
+    Open(OpenSession),
+    Run(Input),
+}
+
+enum SessionJobEnd {
+    Opened(Result<(), LoadError>),
+    Ran(RanTransaction),
+}
+
+struct RanTransaction {
+    end: Result<TxnEnd, SessionError>,
+    round_trips: u64,
+}
+
+/// One virtual user's connection on a simulated machine.
+pub struct SimulatedSession {
+    fiber: Fiber<SessionJob, SessionJobEnd>,
+    round_trips: u64,
+}
+
+impl SimulatedSession {
+    /// Opens the database through the VFS of this name, which takes time as well.
+    pub async fn open(
+        path: &Path,
+        pragmas: &BTreeMap<String, String>,
+        vfs_name: &str,
+        writers: WriterQueue,
+        workload: &Workload,
+    ) -> Result<Self, LoadError> {
+        let machine = vfs::machine_of(vfs_name).ok_or_else(|| {
+            LoadError::other(
+                "opening a simulated session",
+                "its machine is not there: this is a fault of plimsoll",
+            )
+        })?;
+        let mut session: Option<SqliteSession> = None;
+        let fiber = Fiber::new(machine, move |job| match job {
+            SessionJob::Open(open) => {
+                SessionJobEnd::Opened(open().map(|opened| session = Some(opened)))
+            }
+            SessionJob::Run(input) => SessionJobEnd::Ran(run(session.as_mut(), &input)),
+        });
+        let fiber = fiber.map_err(|error| LoadError::other("a stack for a session", error))?;
+        let mut own = Self {
+            fiber,
+            round_trips: 0,
+        };
+        let (path, pragmas) = (path.to_owned(), pragmas.clone());
+        let (vfs_name, workload) = (vfs_name.to_owned(), workload.clone());
+        let open = Box::new(move || {
+            SqliteSession::open_timed(&path, &pragmas, Some(&vfs_name), writers, &workload)
+        });
+        match own.fiber.run(SessionJob::Open(open)).await {
+            SessionJobEnd::Opened(opened) => opened.map(|()| own),
+            SessionJobEnd::Ran(_) => unreachable!("a job ends as what it is"),
+        }
+    }
+}
+
+fn run(session: Option<&mut SqliteSession>, input: &Input) -> RanTransaction {
+    let Some(session) = session else {
+        return RanTransaction {
+            end: Err(SessionError::other_work()),
+            round_trips: 0,
+        };
+    };
+    // It stops its thread where others would wait: this fiber.
+    let end = session.run(input).now_or_never();
+    RanTransaction {
+        end: end.expect("a session of SQLite is never pending"),
+        round_trips: session.take_round_trips(),
+    }
+}
+
+impl Session for SimulatedSession {
+    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
+        match self.fiber.run(SessionJob::Run(input.clone())).await {
+            SessionJobEnd::Ran(RanTransaction { end, round_trips }) => {
+                self.round_trips += round_trips;
+                end
+            }
+            SessionJobEnd::Opened(_) => unreachable!("a job ends as what it is"),
+        }
+    }
+
+    fn take_round_trips(&mut self) -> u64 {
+        std::mem::take(&mut self.round_trips)
+    }
+}
+
+#[cfg(test)]
+mod tests;

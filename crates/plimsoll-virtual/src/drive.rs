@@ -1,0 +1,356 @@
+//! A modeled drive, array or cluster on the calendar: requests of several programs, each woken when its own are complete.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use plimsoll_drive::model::{DriveOp, Op, RequestId, Storage, Work};
+use plimsoll_drive::storage_model::StorageModel;
+use plimsoll_plan::units::Nanos;
+use tokio::sync::Notify;
+
+use crate::calendar::VirtualClock;
+
+/// Requests that one program may have in flight: the queue of a block device (`nr_requests` of a single NVMe queue is 64 to
+/// 1023; SATA has 32 commands in the drive and 64 in the queue).
+const DEPTH: usize = 64;
+
+/// Count and summed time of one kind of request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Served {
+    pub requests: u64,
+    pub bytes: u64,
+    /// From submission to completion.
+    pub time: Nanos,
+}
+
+/// By [`DriveOp`]'s number.
+pub type ServedByKind = [Served; DriveOp::ALL.len()];
+
+/// A model on the calendar.
+#[derive(Debug)]
+pub struct VirtualDrive {
+    clock: VirtualClock,
+    state: Mutex<DriveState>,
+}
+
+#[derive(Debug)]
+struct DriveState {
+    model: StorageModel,
+    waiting: BTreeMap<RequestId, WaitingRequest>,
+    served: ServedByKind,
+    /// From each request on that was submitted since, in order; while anybody wants it.
+    log: Option<Vec<SubmittedRequest>>,
+}
+
+/// A request when it was submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubmittedRequest {
+    pub at: Nanos,
+    pub op: Op,
+}
+
+#[derive(Debug)]
+struct WaitingRequest {
+    op: Op,
+    submitted: Nanos,
+    done: bool,
+    /// Nobody waits: it is forgotten when it is complete.
+    background: bool,
+    wake: Arc<Notify>,
+}
+
+impl DriveState {
+    fn submit(&mut self, now: Nanos, op: Op, background: bool) -> (RequestId, Arc<Notify>) {
+        if let Some(log) = &mut self.log {
+            log.push(SubmittedRequest { at: now, op });
+        }
+        let id = self.model.submit(now, op);
+        let wake = Arc::new(Notify::new());
+        let request = WaitingRequest {
+            op,
+            submitted: now,
+            done: false,
+            background,
+            wake: wake.clone(),
+        };
+        self.waiting.insert(id, request);
+        (id, wake)
+    }
+
+    /// Takes completions up to `now`, and wakes who waits for them.
+    fn advance(&mut self, now: Nanos) {
+        while let Some(done) = self.model.advance(now) {
+            let Some(request) = self.waiting.get_mut(&done.id) else {
+                continue;
+            };
+            let served = &mut self.served[request.op.kind as usize];
+            served.requests += 1;
+            served.bytes += request.op.len;
+            served.time += done.at.saturating_sub(request.submitted);
+            request.done = true;
+            request.wake.notify_one();
+            if request.background {
+                self.waiting.remove(&done.id);
+            }
+        }
+    }
+
+    /// Whether the request is complete; it is forgotten then, and another one is woken to look after the model.
+    fn take(&mut self, id: RequestId) -> bool {
+        if !self.waiting.get(&id).is_none_or(|request| request.done) {
+            return false;
+        }
+        self.waiting.remove(&id);
+        if let Some(other) = self.waiting.values().find(|other| !other.background) {
+            other.wake.notify_one();
+        }
+        true
+    }
+}
+
+impl VirtualDrive {
+    pub fn new(clock: VirtualClock, model: StorageModel) -> Self {
+        let state = DriveState {
+            model,
+            waiting: BTreeMap::new(),
+            served: ServedByKind::default(),
+            log: None,
+        };
+        Self {
+            clock,
+            state: Mutex::new(state),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, DriveState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All of them at once, up to the depth of a queue; ends when the last one is complete.
+    pub async fn complete(&self, ops: &[Op]) {
+        for batch in ops.chunks(DEPTH) {
+            let now = self.clock.now();
+            let submitted: Vec<_> = {
+                let mut state = self.lock();
+                state.advance(now);
+                batch
+                    .iter()
+                    .map(|op| state.submit(now, *op, false))
+                    .collect()
+            };
+            for (id, wake) in submitted {
+                self.wait_for(id, &wake).await;
+            }
+        }
+    }
+
+    /// Nobody waits for these.
+    pub fn submit(&self, ops: &[Op]) {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        state.advance(now);
+        for op in ops {
+            state.submit(now, *op, true);
+        }
+    }
+
+    /// Whoever waits moves the model on to its next event, with the completions of all others.
+    async fn wait_for(&self, id: RequestId, wake: &Notify) {
+        loop {
+            let next = {
+                let mut state = self.lock();
+                state.advance(self.clock.now());
+                if state.take(id) {
+                    return;
+                }
+                state.model.next_event()
+            };
+            match next {
+                Some(next) => {
+                    tokio::select! {
+                        biased;
+                        () = wake.notified() => {}
+                        () = self.clock.sleep_until(next) => {}
+                    }
+                }
+                None => wake.notified().await,
+            }
+        }
+    }
+
+    /// Since the drive was made.
+    pub fn served(&self) -> ServedByKind {
+        let mut state = self.lock();
+        state.advance(self.clock.now());
+        state.served
+    }
+
+    pub fn work_by_drive(&self) -> Vec<Work> {
+        self.lock().model.work_by_drive()
+    }
+
+    /// From now on requests are kept, until they are taken.
+    pub fn begin_log(&self) {
+        self.lock().log = Some(Vec::new());
+    }
+
+    /// Requests since the log began.
+    pub fn take_log(&self) -> Vec<SubmittedRequest> {
+        self.lock().log.take().unwrap_or_default()
+    }
+
+    /// For members that fail, return or slow down, and for power that is cut.
+    pub fn change<T>(&self, change: impl FnOnce(&mut StorageModel, Nanos) -> T) -> T {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        state.advance(now);
+        change(&mut state.model, now)
+    }
+
+    /// The power was away: what was in flight is answered by nobody.
+    pub fn power_cycle(&self) {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        state.advance(now);
+        state.model.power_cycle(now);
+        let in_flight = std::mem::take(&mut state.waiting);
+        in_flight
+            .into_values()
+            .for_each(|request| request.wake.notify_one());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_drive::catalog;
+    use plimsoll_drive::model::Setup;
+    use plimsoll_drive::spec::DriveSpec;
+    use plimsoll_plan::units::Bytes;
+    use std::rc::Rc;
+
+    fn spec(name: &str) -> DriveSpec {
+        match name.parse() {
+            Ok(named) => {
+                let file = catalog::assembly_file(named).unwrap();
+                catalog::load(&file.name, &file.text).unwrap()
+            }
+            Err(_) => {
+                let entry = catalog::find(name).unwrap();
+                catalog::load(entry.name, entry.text).unwrap()
+            }
+        }
+    }
+
+    fn drive(name: &str, clock: &VirtualClock) -> Rc<VirtualDrive> {
+        let spec = spec(name);
+        let setup = Setup {
+            capacity: Bytes(4 << 30),
+            fill: 1.0,
+            seed: 7,
+            ignores_flush: false,
+        };
+        Rc::new(VirtualDrive::new(
+            clock.clone(),
+            StorageModel::new(&spec, &setup),
+        ))
+    }
+
+    fn read(n: u64) -> Op {
+        Op {
+            kind: DriveOp::Read,
+            offset: n * 4096,
+            len: 4096,
+        }
+    }
+
+    /// When each of so many programs has read ten blocks, one after the other.
+    fn ends(name: &str, programs: u64) -> Vec<Nanos> {
+        let clock = VirtualClock::default();
+        let drive = drive(name, &clock);
+        let all = async {
+            let tasks: Vec<_> = (0..programs)
+                .map(|program| {
+                    let (drive, clock) = (drive.clone(), clock.clone());
+                    tokio::task::spawn_local(async move {
+                        for i in 0..10 {
+                            drive.complete(&[read(program * 7_919 + i * 104_729)]).await;
+                        }
+                        clock.now()
+                    })
+                })
+                .collect();
+            let mut ends = Vec::new();
+            for task in tasks {
+                ends.push(task.await.unwrap());
+            }
+            ends
+        };
+        let ends = clock.block_on(all).unwrap();
+        assert_eq!(
+            drive.served()[DriveOp::Read as usize].requests,
+            programs * 10
+        );
+        assert_eq!(clock.sleepers(), 0);
+        ends
+    }
+
+    #[test]
+    fn many_programs_share_a_drive_and_the_course_is_always_the_same() {
+        for name in [
+            "kingston-dc1500m-960g",
+            "disk-7200rpm-4t",
+            "raid5:4:micron-5200-eco-1920g",
+        ] {
+            let once = ends(name, 16);
+            assert_eq!(once, ends(name, 16), "{name}");
+            let alone = ends(name, 1)[0];
+            let slowest = once.iter().max().unwrap();
+            assert!(
+                *slowest >= alone && *slowest < Nanos(alone.0 * 16),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_batch_ends_with_its_last_request() {
+        let clock = VirtualClock::default();
+        let drive = drive("kingston-dc1500m-960g", &clock);
+        let ops: Vec<Op> = (0..200).map(|n| read(n * 977)).collect();
+        clock.block_on(drive.complete(&ops)).unwrap();
+        assert_eq!(drive.served()[DriveOp::Read as usize].requests, 200);
+        let batch = clock.now();
+        let ten = ends("kingston-dc1500m-960g", 1)[0];
+        assert!(batch < Nanos(ten.0 * 20), "in parallel");
+    }
+
+    #[test]
+    fn requests_that_nobody_waits_for_are_served_all_the_same() {
+        let clock = VirtualClock::default();
+        let drive = drive("kingston-dc1500m-960g", &clock);
+        drive.submit(&[read(1), read(2)]);
+        clock.block_on(drive.complete(&[read(3)])).unwrap();
+        clock
+            .block_on(clock.sleep_until(clock.now() + Nanos::SECOND))
+            .unwrap();
+        assert_eq!(drive.served()[DriveOp::Read as usize].requests, 3);
+    }
+
+    #[test]
+    fn a_power_cut_leaves_nobody_waiting() {
+        let clock = VirtualClock::default();
+        let drive = drive("disk-7200rpm-4t", &clock);
+        let both = async {
+            let one = [read(5)];
+            let waits = drive.complete(&one);
+            let cut = async {
+                clock.sleep_until(Nanos(1_000)).await;
+                drive.power_cycle();
+            };
+            tokio::join!(waits, cut);
+        };
+        clock.block_on(both).unwrap();
+        assert_eq!(clock.now(), Nanos(1_000));
+    }
+}

@@ -1,0 +1,629 @@
+//! A VFS of SQLite (vfs.html) whose files take the time of a modeled drive.
+//!
+//! It stands before SQLite's own VFS, which keeps the contents in real files and the locks. What a call costs, and which
+//! requests it makes the drive do, passes in virtual time where the caller runs in a fiber; elsewhere (a load, a check) it takes
+//! none. Nothing is synced for real: the contents need not survive a failure of this machine.
+//!
+//! Methods are those of version 2: without memory mapping, so that each page that is used is seen. Names of the C functions are
+//! SQLite's (c3ref/vfs.html, c3ref/io_methods.html), and so is what they promise.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use plimsoll_plan::units::{Bytes, Nanos};
+use rusqlite::ffi;
+use rusqlite::ffi::{sqlite3_file, sqlite3_io_methods, sqlite3_vfs};
+
+use crate::costs::CpuCosts;
+use crate::drive::VirtualDrive;
+use crate::fiber;
+use crate::filesystem::{FileRequests, NoSpace, VirtualFilesystem};
+use crate::machine::{VirtualMachine, Wait};
+use crate::page_cache::FileId;
+
+/// What [`VirtualMount::name`] begins with.
+const PREFIX: &str = "plimsoll-virtual-";
+
+/// The Julian day of 1970-01-01, in milliseconds (c3ref/vfs.html: xCurrentTimeInt64).
+const UNIX_EPOCH_JULIAN_MS: i64 = 210_866_760_000_000;
+/// What the machine's clock shows at its beginning: 2026-01-01, 00:00 UTC.
+const FIRST_DAY_UNIX_MS: i64 = 1_767_225_600_000;
+
+/// A drive of a machine with a filesystem, as SQLite sees it: a VFS, under a name of its own.
+#[derive(Debug)]
+pub struct VirtualMount(Arc<MountState>);
+
+#[derive(Debug)]
+struct MountState {
+    name: CString,
+    machine: Arc<VirtualMachine>,
+    drive: Arc<VirtualDrive>,
+    filesystem: Mutex<VirtualFilesystem>,
+    /// State of the generator for `xRandomness`.
+    random: Mutex<u64>,
+    temporary_files: AtomicU64,
+    real: RealVfs,
+}
+
+/// SQLite's own VFS.
+#[derive(Debug, Clone, Copy)]
+struct RealVfs(NonNull<sqlite3_vfs>);
+
+// SAFETY: SQLite's own VFS is a constant table that lives as long as the process, and its functions may be called from any
+// thread (threadsafe.html).
+unsafe impl Send for RealVfs {}
+// SAFETY: as above.
+unsafe impl Sync for RealVfs {}
+
+/// All mounts, by name.
+static MOUNTS: Mutex<BTreeMap<String, Weak<MountState>>> = Mutex::new(BTreeMap::new());
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl VirtualMount {
+    /// Registers the VFS. `memory` is for the page cache (`None`: enough for everything); `seed` decides about random names and
+    /// salts.
+    pub fn new(
+        machine: Arc<VirtualMachine>,
+        drive: Arc<VirtualDrive>,
+        capacity: Bytes,
+        memory: Option<Bytes>,
+        seed: u64,
+    ) -> Result<Self, String> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let name = format!("{PREFIX}{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        // SAFETY: a null name asks for the default; SQLite initializes itself.
+        let real = unsafe { ffi::sqlite3_vfs_find(ptr::null()) };
+        let real = NonNull::new(real).ok_or("SQLite has no VFS")?;
+        let state = Arc::new(MountState {
+            name: CString::new(name.clone()).map_err(|error| error.to_string())?,
+            machine,
+            drive,
+            filesystem: Mutex::new(VirtualFilesystem::new(capacity, memory)),
+            random: Mutex::new(seed),
+            temporary_files: AtomicU64::new(0),
+            real: RealVfs(real),
+        });
+        let table = table(&state);
+        // SAFETY: the table is complete and lives as long as the process.
+        match unsafe { ffi::sqlite3_vfs_register(table.as_ptr(), 0) } {
+            ffi::SQLITE_OK => {}
+            code => return Err(format!("SQLite refuses a VFS (code {code})")),
+        }
+        lock(&MOUNTS).insert(name, Arc::downgrade(&state));
+        Ok(Self(state))
+    }
+
+    /// For `sqlite3_open_v2`.
+    pub fn name(&self) -> &str {
+        self.0.name.to_str().unwrap_or_default()
+    }
+
+    pub fn machine(&self) -> &Arc<VirtualMachine> {
+        &self.0.machine
+    }
+
+    pub fn drive(&self) -> &Arc<VirtualDrive> {
+        &self.0.drive
+    }
+
+    /// Memory is empty, as after a restart of the machine.
+    pub fn drop_cache(&self) {
+        lock(&self.0.filesystem).drop_cache();
+    }
+}
+
+/// The machine of the mount that a VFS of this name is.
+pub fn machine_of(name: &str) -> Option<Arc<VirtualMachine>> {
+    let state = lock(&MOUNTS).get(name)?.upgrade()?;
+    Some(state.machine.clone())
+}
+
+impl Drop for VirtualMount {
+    fn drop(&mut self) {
+        lock(&MOUNTS).remove(self.name());
+        // SAFETY: a name that ends with NUL. The table itself stays: a connection may still use it.
+        let table = unsafe { ffi::sqlite3_vfs_find(self.0.name.as_ptr()) };
+        // SAFETY: unregistering what is not registered does nothing (c3ref/vfs_find.html).
+        unsafe { ffi::sqlite3_vfs_unregister(table) };
+    }
+}
+
+/// The table that SQLite keeps. It is never freed, and owns a count of the state: connections may outlive the mount.
+fn table(state: &Arc<MountState>) -> NonNull<sqlite3_vfs> {
+    // SAFETY: SQLite's own table, see `RealVfs`.
+    let real = unsafe { state.real.0.as_ref() };
+    let table = sqlite3_vfs {
+        iVersion: 2,
+        szOsFile: real.szOsFile + REAL_FILE_AT as c_int,
+        mxPathname: real.mxPathname,
+        pNext: ptr::null_mut(),
+        zName: state.name.as_ptr(),
+        pAppData: Arc::into_raw(state.clone()).cast_mut().cast(),
+        xOpen: Some(open),
+        xDelete: Some(delete),
+        xAccess: Some(access),
+        xFullPathname: Some(full_pathname),
+        xDlOpen: None,
+        xDlError: None,
+        xDlSym: None,
+        xDlClose: None,
+        xRandomness: Some(randomness),
+        xSleep: Some(sleep),
+        xCurrentTime: Some(current_time),
+        xGetLastError: Some(get_last_error),
+        xCurrentTimeInt64: Some(current_time_int64),
+        xSetSystemCall: None,
+        xGetSystemCall: None,
+        xNextSystemCall: None,
+    };
+    NonNull::from(Box::leak(Box::new(table)))
+}
+
+impl MountState {
+    fn filesystem(&self) -> MutexGuard<'_, VirtualFilesystem> {
+        lock(&self.filesystem)
+    }
+
+    /// Charges the requests of a call, sends them, and waits for those that are to be waited for.
+    fn perform(&self, requests: FileRequests) {
+        if requests.is_empty() || !fiber::is_inside() {
+            return;
+        }
+        let count = requests.count() as f64;
+        fiber::charge(|machine| machine.costs().of(count, |costs| costs.request));
+        self.drive.submit(&requests.background);
+        if !requests.stages.is_empty() {
+            fiber::wait(Wait::Requests {
+                drive: self.drive.clone(),
+                stages: requests.stages,
+            });
+        }
+    }
+
+    fn charge(&self, count: f64, each: impl Fn(&CpuCosts) -> f64) {
+        fiber::charge(|machine| machine.costs().of(count, each));
+    }
+
+    fn now(&self) -> Nanos {
+        self.machine.clock().now()
+    }
+}
+
+/// A file of this VFS. SQLite allocates it, with that of its own VFS behind.
+#[repr(C)]
+struct VfsFile {
+    base: sqlite3_file,
+    /// Null until it is open.
+    open: *mut OpenFile,
+}
+
+/// Aligned for any type, as SQLite's allocations are.
+const REAL_FILE_AT: usize = size_of::<VfsFile>().next_multiple_of(8);
+
+struct OpenFile {
+    state: Arc<MountState>,
+    id: FileId,
+    name: String,
+    deleted_on_close: bool,
+    /// Created by this open: the first sync also syncs the directory, as SQLite does for journals (`UNIXFILE_DIRSYNC`).
+    syncs_directory: bool,
+}
+
+const METHODS: sqlite3_io_methods = sqlite3_io_methods {
+    iVersion: 2,
+    xClose: Some(close),
+    xRead: Some(read),
+    xWrite: Some(write),
+    xTruncate: Some(truncate),
+    xSync: Some(sync),
+    xFileSize: Some(file_size),
+    xLock: Some(lock_file),
+    xUnlock: Some(unlock_file),
+    xCheckReservedLock: Some(check_reserved_lock),
+    xFileControl: Some(file_control),
+    xSectorSize: Some(sector_size),
+    xDeviceCharacteristics: Some(device_characteristics),
+    xShmMap: Some(shm_map),
+    xShmLock: Some(shm_lock),
+    xShmBarrier: Some(shm_barrier),
+    xShmUnmap: Some(shm_unmap),
+    xFetch: None,
+    xUnfetch: None,
+};
+
+static METHODS_TABLE: sqlite3_io_methods = METHODS;
+
+/// # Safety
+/// `vfs` is a table that [`table`] made.
+unsafe fn state_of<'a>(vfs: *mut sqlite3_vfs) -> &'a MountState {
+    // SAFETY: pAppData is a counted pointer to the state that is never given back.
+    unsafe { &*(*vfs).pAppData.cast::<MountState>() }
+}
+
+/// # Safety
+/// `file` is a [`VfsFile`] that SQLite has allocated with the size that [`table`] states.
+unsafe fn real_file(file: *mut sqlite3_file) -> *mut sqlite3_file {
+    // SAFETY: the allocation holds both.
+    unsafe { file.cast::<u8>().add(REAL_FILE_AT).cast() }
+}
+
+/// # Safety
+/// `file` is an open [`VfsFile`].
+unsafe fn open_file<'a>(file: *mut sqlite3_file) -> &'a mut OpenFile {
+    // SAFETY: set by `open` and freed by `close`; SQLite calls no two methods of a file at a time.
+    unsafe { &mut *(*file.cast::<VfsFile>()).open }
+}
+
+/// Calls a method of the real file.
+macro_rules! real {
+    ($file:expr, $method:ident $(, $argument:expr)*) => {{
+        // SAFETY: the real file is open as long as the timed one, and SQLite's own VFS has all methods of version 2.
+        unsafe {
+            let real = real_file($file);
+            match (*(*real).pMethods).$method {
+                Some(method) => method(real $(, $argument)*),
+                None => ffi::SQLITE_IOERR,
+            }
+        }
+    }};
+}
+
+/// Calls a method of SQLite's own VFS.
+macro_rules! real_vfs {
+    ($vfs:expr, $method:ident $(, $argument:expr)*) => {{
+        // SAFETY: the table of SQLite's own VFS is constant, see `RealVfs`; arguments are those that SQLite gave.
+        unsafe {
+            let real = state_of($vfs).real.0.as_ptr();
+            match (*real).$method {
+                Some(method) => method(real $(, $argument)*),
+                None => ffi::SQLITE_ERROR,
+            }
+        }
+    }};
+}
+
+unsafe extern "C" fn open(
+    vfs: *mut sqlite3_vfs,
+    name: *const c_char,
+    file: *mut sqlite3_file,
+    flags: c_int,
+    out_flags: *mut c_int,
+) -> c_int {
+    // SAFETY: SQLite has allocated szOsFile bytes for both files.
+    unsafe {
+        (*file).pMethods = ptr::null();
+        (*file.cast::<VfsFile>()).open = ptr::null_mut();
+        (*real_file(file)).pMethods = ptr::null();
+    }
+    // SAFETY: of `table`.
+    let state = unsafe { state_of(vfs) };
+    // SAFETY: as SQLite gave it.
+    let existed = !name.is_null() && unsafe { exists(vfs, name) };
+    // SAFETY: as above.
+    let real = unsafe { real_file(file) };
+    let code = real_vfs!(vfs, xOpen, name, real, flags, out_flags);
+    if code != ffi::SQLITE_OK {
+        // SAFETY: a file that could not be opened is closed where it has methods (c3ref/vfs.html).
+        if unsafe { !(*real).pMethods.is_null() } {
+            real!(file, xClose);
+        }
+        return code;
+    }
+    let mut size = 0;
+    if real!(file, xFileSize, &raw mut size) != ffi::SQLITE_OK {
+        size = 0;
+    }
+    let path = match name.is_null() {
+        true => {
+            let number = state.temporary_files.fetch_add(1, Ordering::Relaxed);
+            format!("temporary {number}")
+        }
+        // SAFETY: a name that ends with NUL.
+        false => unsafe { CStr::from_ptr(name) }
+            .to_string_lossy()
+            .into_owned(),
+    };
+    let id = state
+        .filesystem()
+        .open(&path, u64::try_from(size).unwrap_or(0));
+    let Ok(id) = id else {
+        real!(file, xClose);
+        return ffi::SQLITE_FULL;
+    };
+    // SAFETY: counted up for the file, which gives it back when it is closed.
+    let state = unsafe {
+        let counted: *const MountState = state;
+        Arc::increment_strong_count(counted);
+        Arc::from_raw(counted)
+    };
+    let journal =
+        ffi::SQLITE_OPEN_MAIN_JOURNAL | ffi::SQLITE_OPEN_SUPER_JOURNAL | ffi::SQLITE_OPEN_WAL;
+    let open = Box::new(OpenFile {
+        state,
+        id,
+        name: path,
+        deleted_on_close: name.is_null() || flags & ffi::SQLITE_OPEN_DELETEONCLOSE != 0,
+        syncs_directory: !existed && flags & journal != 0,
+    });
+    // SAFETY: as above.
+    unsafe {
+        (*file.cast::<VfsFile>()).open = Box::into_raw(open);
+        (*file).pMethods = &raw const METHODS_TABLE;
+    }
+    ffi::SQLITE_OK
+}
+
+/// # Safety
+/// `name` ends with NUL.
+unsafe fn exists(vfs: *mut sqlite3_vfs, name: *const c_char) -> bool {
+    let mut found = 0;
+    let code = real_vfs!(
+        vfs,
+        xAccess,
+        name,
+        ffi::SQLITE_ACCESS_EXISTS,
+        &raw mut found
+    );
+    code == ffi::SQLITE_OK && found != 0
+}
+
+unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
+    let code = real!(file, xClose);
+    // SAFETY: set by `open`; SQLite closes a file once.
+    let open = unsafe {
+        (*file).pMethods = ptr::null();
+        let timed = file.cast::<VfsFile>();
+        Box::from_raw(ptr::replace(&raw mut (*timed).open, ptr::null_mut()))
+    };
+    if open.deleted_on_close {
+        open.state.filesystem().delete(&open.name);
+    }
+    code
+}
+
+unsafe extern "C" fn read(
+    file: *mut sqlite3_file,
+    buffer: *mut c_void,
+    amount: c_int,
+    offset: i64,
+) -> c_int {
+    // SAFETY: an open file.
+    let open = unsafe { open_file(file) };
+    let (offset_bytes, len) = (offset.max(0) as u64, amount.max(0) as u64);
+    open.state.charge(1.0, |costs| costs.read);
+    let requests = open.state.filesystem().read(open.id, offset_bytes, len);
+    open.state.perform(requests);
+    real!(file, xRead, buffer, amount, offset)
+}
+
+unsafe extern "C" fn write(
+    file: *mut sqlite3_file,
+    buffer: *const c_void,
+    amount: c_int,
+    offset: i64,
+) -> c_int {
+    // SAFETY: an open file.
+    let open = unsafe { open_file(file) };
+    let state = &open.state;
+    let (offset_bytes, len) = (offset.max(0) as u64, amount.max(0) as u64);
+    state.charge(1.0, |costs| costs.write);
+    state.charge(len as f64 / 1024.0, |costs| costs.written_kib);
+    let requests = state
+        .filesystem()
+        .write(open.id, offset_bytes, len, state.now());
+    let Ok(requests) = requests else {
+        return ffi::SQLITE_FULL;
+    };
+    state.perform(requests);
+    real!(file, xWrite, buffer, amount, offset)
+}
+
+unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: i64) -> c_int {
+    // SAFETY: an open file.
+    let open = unsafe { open_file(file) };
+    open.state.charge(1.0, |costs| costs.write);
+    let truncated = open
+        .state
+        .filesystem()
+        .truncate(open.id, size.max(0) as u64);
+    match truncated {
+        Ok(()) => real!(file, xTruncate, size),
+        Err(NoSpace) => ffi::SQLITE_FULL,
+    }
+}
+
+unsafe extern "C" fn sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
+    // SAFETY: an open file.
+    let open = unsafe { open_file(file) };
+    open.state.charge(1.0, |costs| costs.sync);
+    let requests = open.state.filesystem().sync(open.id);
+    open.state.perform(requests);
+    if std::mem::take(&mut open.syncs_directory) {
+        let requests = open.state.filesystem().sync_directory();
+        open.state.perform(requests);
+    }
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn file_size(file: *mut sqlite3_file, size: *mut i64) -> c_int {
+    real!(file, xFileSize, size)
+}
+
+/// # Safety
+/// `file` is an open [`VfsFile`].
+unsafe fn charge_lock(file: *mut sqlite3_file) {
+    // SAFETY: as promised.
+    unsafe { open_file(file) }
+        .state
+        .charge(1.0, |costs| costs.lock);
+}
+
+unsafe extern "C" fn lock_file(file: *mut sqlite3_file, level: c_int) -> c_int {
+    // SAFETY: an open file.
+    unsafe { charge_lock(file) };
+    real!(file, xLock, level)
+}
+
+unsafe extern "C" fn unlock_file(file: *mut sqlite3_file, level: c_int) -> c_int {
+    // SAFETY: an open file.
+    unsafe { charge_lock(file) };
+    real!(file, xUnlock, level)
+}
+
+unsafe extern "C" fn check_reserved_lock(file: *mut sqlite3_file, result: *mut c_int) -> c_int {
+    real!(file, xCheckReservedLock, result)
+}
+
+unsafe extern "C" fn file_control(
+    file: *mut sqlite3_file,
+    operation: c_int,
+    argument: *mut c_void,
+) -> c_int {
+    real!(file, xFileControl, operation, argument)
+}
+
+unsafe extern "C" fn sector_size(file: *mut sqlite3_file) -> c_int {
+    real!(file, xSectorSize)
+}
+
+unsafe extern "C" fn device_characteristics(file: *mut sqlite3_file) -> c_int {
+    real!(file, xDeviceCharacteristics)
+}
+
+unsafe extern "C" fn shm_map(
+    file: *mut sqlite3_file,
+    page: c_int,
+    size: c_int,
+    extend: c_int,
+    place: *mut *mut c_void,
+) -> c_int {
+    real!(file, xShmMap, page, size, extend, place)
+}
+
+unsafe extern "C" fn shm_lock(
+    file: *mut sqlite3_file,
+    offset: c_int,
+    n: c_int,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: an open file.
+    unsafe { charge_lock(file) };
+    real!(file, xShmLock, offset, n, flags)
+}
+
+unsafe extern "C" fn shm_barrier(file: *mut sqlite3_file) {
+    // SAFETY: as in `real!`; this method returns nothing.
+    unsafe {
+        let real = real_file(file);
+        if let Some(barrier) = (*(*real).pMethods).xShmBarrier {
+            barrier(real);
+        }
+    }
+}
+
+unsafe extern "C" fn shm_unmap(file: *mut sqlite3_file, delete: c_int) -> c_int {
+    real!(file, xShmUnmap, delete)
+}
+
+unsafe extern "C" fn delete(
+    vfs: *mut sqlite3_vfs,
+    name: *const c_char,
+    sync_directory: c_int,
+) -> c_int {
+    // SAFETY: of `table`.
+    let state = unsafe { state_of(vfs) };
+    state.charge(1.0, |costs| costs.write);
+    // Not synced for real.
+    let code = real_vfs!(vfs, xDelete, name, 0);
+    if code == ffi::SQLITE_OK {
+        // SAFETY: a name that ends with NUL.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        state.filesystem().delete(&name);
+        if sync_directory != 0 {
+            let requests = state.filesystem().sync_directory();
+            state.perform(requests);
+        }
+    }
+    code
+}
+
+unsafe extern "C" fn access(
+    vfs: *mut sqlite3_vfs,
+    name: *const c_char,
+    flags: c_int,
+    result: *mut c_int,
+) -> c_int {
+    real_vfs!(vfs, xAccess, name, flags, result)
+}
+
+unsafe extern "C" fn full_pathname(
+    vfs: *mut sqlite3_vfs,
+    name: *const c_char,
+    size: c_int,
+    out: *mut c_char,
+) -> c_int {
+    real_vfs!(vfs, xFullPathname, name, size, out)
+}
+
+unsafe extern "C" fn randomness(vfs: *mut sqlite3_vfs, size: c_int, out: *mut c_char) -> c_int {
+    // SAFETY: of `table`; SQLite gives a buffer of this size.
+    let (state, out) = unsafe {
+        let size = usize::try_from(size).unwrap_or(0);
+        (
+            state_of(vfs),
+            std::slice::from_raw_parts_mut(out.cast::<u8>(), size),
+        )
+    };
+    let mut seed = lock(&state.random);
+    for bytes in out.chunks_mut(8) {
+        let random = splitmix64(&mut seed).to_le_bytes();
+        bytes.copy_from_slice(&random[..bytes.len()]);
+    }
+    size
+}
+
+/// Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014).
+fn splitmix64(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+unsafe extern "C" fn sleep(vfs: *mut sqlite3_vfs, microseconds: c_int) -> c_int {
+    let Some(now) = fiber::now() else {
+        return real_vfs!(vfs, xSleep, microseconds);
+    };
+    let time = Nanos::from_micros(microseconds.max(0) as u64);
+    fiber::wait(Wait::Until(now + time));
+    microseconds
+}
+
+unsafe extern "C" fn current_time_int64(vfs: *mut sqlite3_vfs, out: *mut i64) -> c_int {
+    // SAFETY: of `table`; SQLite gives a place for the result.
+    unsafe {
+        let ms = (state_of(vfs).now().0 / 1_000_000) as i64;
+        *out = UNIX_EPOCH_JULIAN_MS + FIRST_DAY_UNIX_MS + ms;
+    }
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn current_time(vfs: *mut sqlite3_vfs, out: *mut f64) -> c_int {
+    let mut ms = 0;
+    // SAFETY: as SQLite gave it.
+    let code = unsafe { current_time_int64(vfs, &raw mut ms) };
+    // SAFETY: SQLite gives a place for the result.
+    unsafe { *out = ms as f64 / 86_400_000.0 };
+    code
+}
+
+unsafe extern "C" fn get_last_error(vfs: *mut sqlite3_vfs, size: c_int, out: *mut c_char) -> c_int {
+    real_vfs!(vfs, xGetLastError, size, out)
+}

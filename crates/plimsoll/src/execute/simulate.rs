@@ -1,0 +1,98 @@
+//! Drives of media in virtual time: models that SQLite's files take their time from. Nothing is mounted.
+
+use std::sync::Arc;
+
+use plimsoll_drive::model::Setup;
+use plimsoll_drive::spec::DriveSpec;
+use plimsoll_drive::storage_model::StorageModel;
+use plimsoll_load::clock::{Clock, VirtualClock};
+use plimsoll_plan::MediumId;
+use plimsoll_plan::resolved::{EmulatedDrive, FlushPolicy};
+use plimsoll_record::lane::Endpoint;
+use plimsoll_record::{SubjectId, SubjectKind};
+use plimsoll_virtual::costs::CpuCosts;
+use plimsoll_virtual::drive::VirtualDrive;
+use plimsoll_virtual::machine::VirtualMachine;
+use plimsoll_virtual::vfs::VirtualMount;
+
+use super::drives::drive_spec;
+use super::error::{RunError, StepResult};
+use super::execution::Execution;
+
+/// Processors of a simulated machine.
+const CPUS: u32 = 4;
+
+impl Execution<'_> {
+    /// Makes the medium's drive, unless it is there, and describes it.
+    pub(super) fn simulate(
+        &mut self,
+        id: MediumId,
+        drive: &EmulatedDrive,
+        clock: &VirtualClock,
+    ) -> StepResult<SubjectId> {
+        let medium = self.plan.medium(id);
+        let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
+        if self.simulated.contains_key(&id) {
+            return Ok(subject);
+        }
+        let failed =
+            |why: String| RunError::failed(format!("medium {}: {why}", medium.name.clone()));
+        let spec = drive_spec(drive)?;
+        let capacity = drive.capacity.min(spec.capacity);
+        let setup = Setup {
+            capacity,
+            fill: drive.fill,
+            seed: self.plan.data_seed,
+            ignores_flush: drive.flush == FlushPolicy::Ignored,
+        };
+        let model = StorageModel::new(&spec, &setup);
+        let virtual_drive = Arc::new(VirtualDrive::new(clock.clone(), model));
+        let machine = VirtualMachine::new(clock.clone(), CPUS, CpuCosts::REFERENCE);
+        let mount = VirtualMount::new(machine, virtual_drive, capacity, None, self.plan.data_seed);
+        self.simulated.insert(id, mount.map_err(failed)?);
+        self.file.facts(subject, &facts(&spec, &setup))?;
+        self.file.commit()?;
+        Ok(subject)
+    }
+
+    /// The clock, where time is virtual.
+    pub(super) fn virtual_clock(&self) -> Option<VirtualClock> {
+        match &self.clock {
+            Clock::Virtual(clock) => Some(clock.clone()),
+            Clock::Real(_) => None,
+        }
+    }
+
+    /// Where the sessions of a system on this medium connect: on a simulated one through its VFS.
+    pub(super) fn timed_endpoint(&self, endpoint: Endpoint, medium: Option<MediumId>) -> Endpoint {
+        let mount = medium.and_then(|medium| self.simulated.get(&medium));
+        match (endpoint, mount) {
+            (Endpoint::Sqlite { path, pragmas, .. }, Some(mount)) => Endpoint::Sqlite {
+                path,
+                pragmas,
+                vfs: Some(mount.name().to_owned()),
+            },
+            (endpoint, _) => endpoint,
+        }
+    }
+}
+
+fn facts(spec: &DriveSpec, setup: &Setup) -> Vec<(String, String)> {
+    let flush = match setup.ignores_flush {
+        true => "ignored",
+        false => "honest",
+    };
+    let slower = (spec.slower != 1.0).then(|| ("slower".to_owned(), spec.slower.to_string()));
+    let facts = [
+        ("drive", spec.id.clone()),
+        ("drive_title", spec.title.clone()),
+        ("drive_file", spec.to_toml()),
+        ("capacity", setup.capacity.to_string()),
+        ("fill", setup.fill.to_string()),
+        ("flush", flush.to_owned()),
+        ("simulated", "yes".to_owned()),
+        ("simulated.cpus", CPUS.to_string()),
+    ];
+    let facts = facts.map(|(key, value)| (key.to_owned(), value));
+    facts.into_iter().chain(slower).collect()
+}
