@@ -186,7 +186,33 @@ impl<'a> ComparableLoad<'a> {
             sides,
         };
         candidate.choose_basis();
+        while let Some(pair) = candidate.contradicted() {
+            for place in pair {
+                let row = &mut candidate.sides[place].row;
+                row.is_uncertain |= row.at_full_speed.take().is_some();
+            }
+            candidate.choose_basis();
+        }
         candidate
+    }
+
+    /// Two media of which the prediction says the opposite of what was measured with both slowed down alike: which of them
+    /// is faster does not depend on that.
+    fn contradicted(&self) -> Option<[usize; 2]> {
+        let best = self.best()?;
+        let mut others = self.media().filter(|place| *place != best);
+        let place = others.find(|place| {
+            let excludes_equal = |ratio: Option<Ratio>, best_is_better: bool| {
+                ratio.is_some_and(|own| match (own.interval, best_is_better) {
+                    (Some(interval), true) => interval.low > 1.0,
+                    (Some(interval), false) => interval.high < 1.0,
+                    (None, _) => (own.ratio > 1.0) == best_is_better,
+                })
+            };
+            excludes_equal(self.ratio(best, *place), true)
+                && excludes_equal(self.measured(best, *place), false)
+        })?;
+        Some([best, place])
     }
 
     /// The drives' own speed where two sides have it, else the speed at which the first valid one ran.

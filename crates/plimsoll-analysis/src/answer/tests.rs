@@ -203,6 +203,33 @@ fn a_prediction_beyond_a_factor_of_two_is_none() {
 }
 
 #[test]
+fn a_prediction_that_contradicts_what_was_measured_is_none() {
+    let mut figures = slowed();
+    figures.comparisons[0].loads.truncate(1);
+    for ladder in &mut figures.ladders {
+        ladder.loads.truncate(1);
+        for load in &mut ladder.loads {
+            for rate in [&mut load.nopm, &mut load.completed_per_second]
+                .into_iter()
+                .flatten()
+            {
+                let (low, high) = (rate.median * 0.999, rate.median * 1.001);
+                rate.interval = Some(Interval::new(rate.median, low, high));
+            }
+        }
+    }
+    let same = of_media(&figures, &predicted(&figures, [120.0, 100.0]));
+    assert_eq!(same.basis, RateBasis::Predicted { slower: 10.0 });
+    let opposite = predicted(&figures, [100.0, 150.0]);
+    let answer = of_media(&figures, &opposite);
+    assert_eq!(answer.best, "fast", "as it was measured");
+    assert_eq!(answer.basis, RateBasis::Slowed { slower: 10.0 });
+    assert_eq!(answer.unpredicted, ["fast", "slow"]);
+    let rows = chosen(&figures, &opposite).rows;
+    assert!(rows.iter().all(|row| row.at_full_speed.is_none()));
+}
+
+#[test]
 fn ratios_of_the_rows_are_those_of_the_sentence() {
     let figures = slowed();
     for rates in [[120.0, 100.0], [100.0, 120.0]] {

@@ -57,6 +57,8 @@ pub struct RequirementReport {
     pub points: Vec<RequiredPoint>,
     /// A run ended before its plan did: loads that were not measured cannot keep a limit.
     pub ended_early: bool,
+    /// Loads in scope whose points are doubtful.
+    pub doubtful_loads: usize,
 }
 
 impl RequirementReport {
@@ -98,8 +100,13 @@ pub fn require(side: &ComparedSide, requirements: &[PlanRequirement]) -> Require
         GateOutcome::Passed if ended_early => GateOutcome::Inconclusive,
         worst => worst,
     };
+    let doubtful = side.points.iter().filter(|own| {
+        let has_requirement = |point: &RequiredPoint| point.place.as_ref() == Some(&own.place);
+        own.verdict == Verdict::Doubtful && points.iter().any(has_requirement)
+    });
     RequirementReport {
         outcome,
+        doubtful_loads: doubtful.count(),
         points,
         ended_early,
     }

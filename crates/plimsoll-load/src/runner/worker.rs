@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use plimsoll_plan::load::LoadShape;
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::lane::LaneEnd;
+use plimsoll_record::lane::{Endpoint, LaneEnd};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -286,10 +286,12 @@ impl LoadWorker {
 }
 
 impl LoadWorker {
-    /// In virtual time workers begin one nanosecond after the other: a channel wakes them in no fixed order.
+    /// Sessions of a simulated machine begin one nanosecond after the other: a channel wakes them in no fixed order, and
+    /// they share processors and a drive.
     async fn take_its_place(&self) {
         let clock = self.shared.clock.base();
-        if let Clock::Virtual(_) = clock {
+        let shares_machine = matches!(self.shared.spec.endpoint, Endpoint::Sqlite { .. });
+        if let (Clock::Virtual(_), true) = (clock, shares_machine) {
             clock.sleep(Nanos(self.numbers.start.into())).await;
         }
     }

@@ -918,6 +918,10 @@ versus-gate-none = at { $load }, { $why }.
 versus-gate-few = at { $load }, { $why }. Repeat both, or measure for longer.
 versus-gate-no-percentile = at { $load }, there are too few response times for an interval of p99. Measure longer.
 required-passed = Passed: every requirement is met at every load.
+required-passed-doubtful = Passed: every requirement is met at every load, { $n ->
+    [one] at 1 of them
+   *[other] at { $n } of them
+} by doubtful figures (plimsoll audit shows why).
 required-missed = at { $load }, { $figure } is { $value }, and { $requirement } is required
 required-failed = Failed: at { $load }, { $figure } is { $value }, and { $requirement } is required.
 required-more = { $n ->

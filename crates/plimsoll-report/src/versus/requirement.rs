@@ -23,7 +23,10 @@ pub fn requirement_text(report: &RequirementReport) -> String {
 pub fn requirement_sentence(report: &RequirementReport) -> String {
     let m = Messages::english();
     match report.outcome {
-        GateOutcome::Passed => m.text("required-passed"),
+        GateOutcome::Passed => match report.doubtful_loads {
+            0 => m.text("required-passed"),
+            n => m.text_with("required-passed-doubtful", &[("n", n.to_string())]),
+        },
         GateOutcome::Inconclusive => {
             m.text_with("versus-gate-is-inconclusive", &[("why", open(&m, report))])
         }

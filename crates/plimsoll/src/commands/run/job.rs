@@ -38,20 +38,24 @@ pub(super) fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Resul
 
 /// Whether all of it can run in virtual time.
 fn can_be_simulated(plan: &ResolvedPlan) -> bool {
-    let lives = |engine| matches!(engine, EngineKind::Mock | EngineKind::Sqlite);
-    let is_modeled = |step: &Step| {
-        step.load().is_some_and(|load| {
-            let mut media = load.on.iter().map(|medium| plan.medium(*medium));
-            load.power_cut.is_none()
-                && load.events.is_empty()
-                && load.noise.is_empty()
-                && media.all(|medium| medium.kind.emulated().is_some())
-        })
+    let lives = |step: &Step| {
+        step.load()
+            .is_some_and(|load| match plan.system(load.system).kind.engine() {
+                EngineKind::Mock => true,
+                EngineKind::Sqlite => {
+                    let mut media = load.on.iter().map(|medium| plan.medium(*medium));
+                    load.power_cut.is_none()
+                        && load.events.is_empty()
+                        && load.noise.is_empty()
+                        && media.all(|medium| medium.kind.emulated().is_some())
+                }
+                _ => false,
+            })
     };
-    plan.systems
-        .iter()
-        .all(|system| lives(system.kind.engine()))
-        && plan.steps.iter().all(is_modeled)
+    let is_known = |engine| matches!(engine, EngineKind::Mock | EngineKind::Sqlite);
+    let mut systems = plan.systems.iter();
+    plan.steps.iter().all(lives)
+        && systems.all(|system| is_known(system.kind.engine()))
         && plan.used_hosts().is_empty()
 }
 
