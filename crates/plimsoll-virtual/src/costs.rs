@@ -3,62 +3,60 @@
 
 use plimsoll_plan::units::Nanos;
 
-/// Costs in nanoseconds of a processor of speed 1.
-///
-/// Fitted to the CPU time of a thread (`CLOCK_THREAD_CPUTIME_ID`) that ran TPC-C-derived transactions and sysbench's on tmpfs;
-/// how, and how well they fit, is in docs/method.md.
+/// In nanoseconds of a processor of speed 1. Assumed in round numbers: nothing was fitted to them yet, so figures that rest on
+/// them must not be quoted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuCosts {
     /// Of a statement, from its binding to its reset.
-    pub statement: f64,
+    pub statement_ns: f64,
     /// Of an instruction of SQLite's virtual machine (`SQLITE_STMTSTATUS_VM_STEP`).
-    pub vm_step: f64,
+    pub vm_step_ns: f64,
     /// Of a read from the page cache: the call, and the copy of a page.
-    pub read: f64,
+    pub read_ns: f64,
     /// Of a write to the page cache, and of a KiB of it.
-    pub write: f64,
-    pub written_kib: f64,
+    pub write_ns: f64,
+    pub written_kib_ns: f64,
     /// Of a call to lock or unlock.
-    pub lock: f64,
+    pub lock_ns: f64,
     /// Of a call to sync.
-    pub sync: f64,
+    pub sync_ns: f64,
     /// Of a request to the block device: filesystem, block layer, driver, interrupt.
-    pub request: f64,
+    pub request_ns: f64,
 }
 
 impl CpuCosts {
     pub const REFERENCE: Self = Self {
-        statement: 4_000.0,
-        vm_step: 30.0,
-        read: 1_500.0,
-        write: 1_500.0,
-        written_kib: 100.0,
-        lock: 700.0,
-        sync: 3_000.0,
-        request: 5_000.0,
+        statement_ns: 4_000.0,
+        vm_step_ns: 30.0,
+        read_ns: 1_500.0,
+        write_ns: 1_500.0,
+        written_kib_ns: 100.0,
+        lock_ns: 700.0,
+        sync_ns: 3_000.0,
+        request_ns: 5_000.0,
     };
 
     /// Of a processor of this speed: 2 does the same in half the time.
     pub fn at_speed(self, speed: f64) -> Self {
         let Self {
-            statement,
-            vm_step,
-            read,
-            write,
-            written_kib,
-            lock,
-            sync,
-            request,
+            statement_ns,
+            vm_step_ns,
+            read_ns,
+            write_ns,
+            written_kib_ns,
+            lock_ns,
+            sync_ns,
+            request_ns,
         } = self;
         Self {
-            statement: statement / speed,
-            vm_step: vm_step / speed,
-            read: read / speed,
-            write: write / speed,
-            written_kib: written_kib / speed,
-            lock: lock / speed,
-            sync: sync / speed,
-            request: request / speed,
+            statement_ns: statement_ns / speed,
+            vm_step_ns: vm_step_ns / speed,
+            read_ns: read_ns / speed,
+            write_ns: write_ns / speed,
+            written_kib_ns: written_kib_ns / speed,
+            lock_ns: lock_ns / speed,
+            sync_ns: sync_ns / speed,
+            request_ns: request_ns / speed,
         }
     }
 
@@ -77,24 +75,24 @@ mod tests {
         let fast = CpuCosts::REFERENCE.at_speed(2.0);
         let all = |costs: &CpuCosts| {
             let CpuCosts {
-                statement,
-                vm_step,
-                read,
-                write,
-                written_kib,
-                lock,
-                sync,
-                request,
+                statement_ns,
+                vm_step_ns,
+                read_ns,
+                write_ns,
+                written_kib_ns,
+                lock_ns,
+                sync_ns,
+                request_ns,
             } = *costs;
             [
-                statement,
-                vm_step,
-                read,
-                write,
-                written_kib,
-                lock,
-                sync,
-                request,
+                statement_ns,
+                vm_step_ns,
+                read_ns,
+                write_ns,
+                written_kib_ns,
+                lock_ns,
+                sync_ns,
+                request_ns,
             ]
         };
         let pairs = all(&fast).into_iter().zip(all(&CpuCosts::REFERENCE));
@@ -102,7 +100,7 @@ mod tests {
             assert_eq!(fast * 2.0, reference);
         }
         assert_eq!(
-            CpuCosts::REFERENCE.of(3.0, |costs| costs.lock),
+            CpuCosts::REFERENCE.of(3.0, |costs| costs.lock_ns),
             Nanos(2_100)
         );
     }

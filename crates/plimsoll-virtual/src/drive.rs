@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plimsoll_drive::model::{DriveOp, Op, RequestId, Storage, Work};
+use plimsoll_drive::model::{DriveOp, Op, RequestId, Storage};
 use plimsoll_drive::storage_model::StorageModel;
 use plimsoll_plan::units::Nanos;
 use tokio::sync::Notify;
 
 use crate::calendar::VirtualClock;
 
-/// Requests that one program may have in flight: the queue of a block device (`nr_requests` of a single NVMe queue is 64 to
-/// 1023; SATA has 32 commands in the drive and 64 in the queue).
+/// Requests that one program may have in flight at a time. Assumed.
 const DEPTH: usize = 64;
 
 /// Count and summed time of one kind of request.
@@ -38,15 +37,6 @@ struct DriveState {
     model: StorageModel,
     waiting: BTreeMap<RequestId, WaitingRequest>,
     served: ServedByKind,
-    /// From each request on that was submitted since, in order; while anybody wants it.
-    log: Option<Vec<SubmittedRequest>>,
-}
-
-/// A request when it was submitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SubmittedRequest {
-    pub at: Nanos,
-    pub op: Op,
 }
 
 #[derive(Debug)]
@@ -61,9 +51,6 @@ struct WaitingRequest {
 
 impl DriveState {
     fn submit(&mut self, now: Nanos, op: Op, background: bool) -> (RequestId, Arc<Notify>) {
-        if let Some(log) = &mut self.log {
-            log.push(SubmittedRequest { at: now, op });
-        }
         let id = self.model.submit(now, op);
         let wake = Arc::new(Notify::new());
         let request = WaitingRequest {
@@ -114,7 +101,6 @@ impl VirtualDrive {
             model,
             waiting: BTreeMap::new(),
             served: ServedByKind::default(),
-            log: None,
         };
         Self {
             clock,
@@ -183,28 +169,6 @@ impl VirtualDrive {
         let mut state = self.lock();
         state.advance(self.clock.now());
         state.served
-    }
-
-    pub fn work_by_drive(&self) -> Vec<Work> {
-        self.lock().model.work_by_drive()
-    }
-
-    /// From now on requests are kept, until they are taken.
-    pub fn begin_log(&self) {
-        self.lock().log = Some(Vec::new());
-    }
-
-    /// Requests since the log began.
-    pub fn take_log(&self) -> Vec<SubmittedRequest> {
-        self.lock().log.take().unwrap_or_default()
-    }
-
-    /// For members that fail, return or slow down, and for power that is cut.
-    pub fn change<T>(&self, change: impl FnOnce(&mut StorageModel, Nanos) -> T) -> T {
-        let now = self.clock.now();
-        let mut state = self.lock();
-        state.advance(now);
-        change(&mut state.model, now)
     }
 
     /// The power was away: what was in flight is answered by nobody.

@@ -1,7 +1,7 @@
 //! Programs as coroutines: what runs in a fiber may stop deep inside of a C library, until what it waits for has happened.
 //!
 //! A fiber is never unwound through C. One that is dropped while it waits is run to its end: nothing takes time any more, and
-//! [`is_ending`] tells what would wait for others that it will not come.
+//! [`is_ending`] shows this to code that would otherwise wait for another program.
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -97,6 +97,15 @@ impl FiberContext {
     }
 }
 
+/// Makes the context current again that was so before.
+struct RestoredContext(Option<Rc<FiberContext>>);
+
+impl Drop for RestoredContext {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
+
 /// A program that takes jobs, one after the other.
 pub struct Fiber<J, R> {
     coroutine: Coroutine<(), Stop, (), DefaultStack>,
@@ -174,10 +183,9 @@ impl<J, R> Fiber<J, R> {
         if self.coroutine.done() {
             return None;
         }
-        let before = CURRENT.replace(self.context.borrow().clone());
-        let stopped = self.coroutine.resume(());
-        CURRENT.set(before);
-        match stopped {
+        // Dropped as well where the program panics: what runs on this thread next is in no fiber.
+        let _before = RestoredContext(CURRENT.replace(self.context.borrow().clone()));
+        match self.coroutine.resume(()) {
             CoroutineResult::Yield(stop) => Some(stop),
             CoroutineResult::Return(()) => None,
         }
@@ -209,5 +217,70 @@ impl<J, R> Drop for Fiber<J, R> {
             own.is_ending.set(true);
         }
         while self.coroutine.started() && self.resume().is_some() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calendar::VirtualClock;
+    use crate::costs::CpuCosts;
+
+    fn machine() -> Arc<VirtualMachine> {
+        VirtualMachine::new(VirtualClock::default(), 1, CpuCosts::REFERENCE)
+    }
+
+    #[test]
+    fn time_passes_inside_of_a_fiber_only() {
+        let machine = machine();
+        let mut fiber = Fiber::new(machine.clone(), |until| {
+            wait(Wait::Until(until));
+            charge(|_| Nanos(50));
+            now()
+        })
+        .unwrap();
+        let run = fiber.run(Nanos(1_000));
+        assert_eq!(machine.clock().block_on(run).unwrap(), Some(Nanos(1_000)));
+        assert_eq!(
+            machine.clock().now(),
+            Nanos(1_050),
+            "a job ends with its CPU time"
+        );
+        wait(Wait::Until(Nanos(9_000)));
+        assert_eq!((now(), is_inside()), (None, false));
+    }
+
+    #[test]
+    fn a_fiber_that_is_dropped_runs_to_its_end() {
+        let machine = machine();
+        let ended = Rc::new(Cell::new(false));
+        let own_ended = ended.clone();
+        let mut fiber = Fiber::new(machine.clone(), move |()| {
+            wait(Wait::Woken(Arc::default()));
+            own_ended.set(is_ending());
+        })
+        .unwrap();
+        let given_up = async {
+            tokio::select! {
+                biased;
+                () = fiber.run(()) => panic!("nobody wakes it"),
+                () = machine.clock().sleep_until(Nanos(5)) => {}
+            }
+        };
+        machine.clock().block_on(given_up).unwrap();
+        assert!(!ended.get());
+        drop(fiber);
+        assert!(ended.get() && !is_inside());
+        assert_eq!(machine.clock().now(), Nanos(5));
+    }
+
+    #[test]
+    fn after_a_panic_its_thread_is_in_no_fiber() {
+        let machine = machine();
+        let mut fiber: Fiber<(), ()> = Fiber::new(machine.clone(), |()| panic!("a fault")).unwrap();
+        let run = std::panic::AssertUnwindSafe(|| machine.clock().block_on(fiber.run(())));
+        assert!(std::panic::catch_unwind(run).is_err());
+        assert!(!is_inside());
+        wait(Wait::Until(Nanos(7)));
     }
 }

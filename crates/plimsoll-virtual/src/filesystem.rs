@@ -15,9 +15,9 @@ use crate::page_cache::{FileId, PAGE, PageCache, PageKey};
 
 /// Bytes of a file that lie beside each other on the drive.
 const CHUNK: u64 = 8 << 20;
-/// The longest request (`max_sectors_kb` is 1,280 at most on most devices; ext4's `mballoc` aligns to 1 MiB).
+/// The longest request. Assumed.
 const LONGEST_REQUEST: u64 = 1 << 20;
-/// Of a filesystem of some GiB, and at most an eighth of it (`ext2fs_default_journal_size`).
+/// Of the journal, and at most an eighth of the drive. Assumed.
 const JOURNAL: u64 = 128 << 20;
 /// Descriptor and an inode's block, as a run on ext4 wrote them.
 const JOURNAL_WRITE: u64 = 8 << 10;
@@ -34,7 +34,7 @@ pub struct NoSpace;
 pub struct FileRequests {
     /// Requests of a stage are in flight together; the caller waits for one stage after the other.
     pub stages: Vec<Vec<Op>>,
-    /// Dirty pages that gave way: nobody waits for them.
+    /// Dirty pages that were evicted: nobody waits for them.
     pub background: Vec<Op>,
 }
 
@@ -184,7 +184,7 @@ impl VirtualFilesystem {
         ops
     }
 
-    /// Brings pages into memory; what gave way is written.
+    /// Brings a page into memory; an evicted dirty page is written.
     fn insert(&mut self, page: PageKey, is_dirty: bool, requests: &mut FileRequests) {
         if is_dirty {
             self.file_mut(page.file).dirty.insert(page.number);
@@ -344,7 +344,7 @@ impl VirtualFilesystem {
 
     /// Bytes in memory.
     pub fn cached(&self) -> Bytes {
-        Bytes(self.cache.len() as u64 * PAGE)
+        Bytes(self.cache.used() as u64 * PAGE)
     }
 }
 
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dirty_page_that_gives_way_is_written_and_not_again_by_the_sync() {
+    fn an_evicted_dirty_page_is_written_and_not_again_by_the_sync() {
         let mut own = VirtualFilesystem::new(CAPACITY, Some(Bytes(2 * PAGE)));
         let file = own.open("db", 0).unwrap();
         let background: usize = (0..5)

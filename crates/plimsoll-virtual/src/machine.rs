@@ -47,10 +47,6 @@ impl VirtualMachine {
         &self.clock
     }
 
-    pub fn processors(&self) -> &Processors {
-        &self.processors
-    }
-
     pub fn costs(&self) -> CpuCosts {
         self.costs
     }

@@ -1,9 +1,7 @@
 //! A page cache of a given size: which pages of files are in memory, and which of them are not written yet.
 //!
-//! The least recently used page gives way (Linux keeps two lists or generations of pages, which come close to that for loads
+//! The least recently used page is evicted (Linux keeps two lists or generations of pages, which come close to that for loads
 //! without large scans).
-
-use std::num::NonZeroUsize;
 
 use lru::LruCache;
 use plimsoll_plan::units::Bytes;
@@ -41,16 +39,9 @@ impl PageCache {
         }
     }
 
-    pub fn capacity(&self) -> Option<NonZeroUsize> {
-        self.capacity.and_then(NonZeroUsize::new)
-    }
-
-    pub fn len(&self) -> usize {
+    /// Pages in memory.
+    pub fn used(&self) -> usize {
         self.pages.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.pages.is_empty()
     }
 
     /// Uses a page; whether it is in memory.
@@ -58,7 +49,7 @@ impl PageCache {
         self.pages.get(&page).is_some()
     }
 
-    /// Brings a page into memory, as the one used last. Returns a page that gave way and has to be written first.
+    /// Brings a page into memory, as the one used last. Returns a page that was evicted for it and has to be written first.
     pub fn insert(&mut self, page: PageKey, is_dirty: bool) -> Option<PageKey> {
         let was_dirty = self.pages.peek(&page).copied().unwrap_or(false);
         self.pages.put(page, is_dirty || was_dirty);
@@ -102,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_page_gives_way() {
+    fn the_least_recently_used_page_is_evicted() {
         let mut cache = PageCache::new(Some(Bytes(2 * PAGE)));
         assert_eq!(cache.insert(page(1), false), None);
         assert_eq!(cache.insert(page(2), true), None);
@@ -147,7 +138,7 @@ mod tests {
                 order.retain(|own| *own != number);
                 order.push(number);
                 let kept = &order[order.len().saturating_sub(most)..];
-                prop_assert_eq!(cache.len(), kept.len());
+                prop_assert_eq!(cache.used(), kept.len());
                 for number in 0..12 {
                     let is_kept = kept.contains(&number);
                     prop_assert_eq!(cache.pages.contains(&page(number)), is_kept);

@@ -5,8 +5,8 @@ use tokio::sync::Semaphore;
 
 use crate::calendar::VirtualClock;
 
-/// How long a program keeps a processor while others wait for one: the base slice of Linux' scheduler (EEVDF,
-/// `sysctl_sched_base_slice`, 0.7 ms times 1 + log2 of the processors, 3 ms on 8 and more).
+/// How long a program keeps a processor while others wait for one. Assumed: about the base slice of Linux' scheduler on eight
+/// processors (`sysctl_sched_base_slice`).
 const QUANTUM: Nanos = Nanos::from_millis(3);
 
 /// So many equal processors.
@@ -14,22 +14,13 @@ const QUANTUM: Nanos = Nanos::from_millis(3);
 pub struct Processors {
     clock: VirtualClock,
     free: Semaphore,
-    count: u32,
 }
 
 impl Processors {
     /// At least one.
     pub fn new(clock: VirtualClock, count: u32) -> Self {
-        let count = count.max(1);
-        Self {
-            clock,
-            free: Semaphore::new(count as usize),
-            count,
-        }
-    }
-
-    pub fn count(&self) -> u32 {
-        self.count
+        let free = Semaphore::new(count.max(1) as usize);
+        Self { clock, free }
     }
 
     /// Waits for a processor as long as others keep it, then for so much of its time.

@@ -103,19 +103,6 @@ impl VirtualMount {
     pub fn name(&self) -> &str {
         self.0.name.to_str().unwrap_or_default()
     }
-
-    pub fn machine(&self) -> &Arc<VirtualMachine> {
-        &self.0.machine
-    }
-
-    pub fn drive(&self) -> &Arc<VirtualDrive> {
-        &self.0.drive
-    }
-
-    /// Memory is empty, as after a restart of the machine.
-    pub fn drop_cache(&self) {
-        lock(&self.0.filesystem).drop_cache();
-    }
 }
 
 /// The machine of the mount that a VFS of this name is.
@@ -127,6 +114,8 @@ pub fn machine_of(name: &str) -> Option<Arc<VirtualMachine>> {
 impl Drop for VirtualMount {
     fn drop(&mut self) {
         lock(&MOUNTS).remove(self.name());
+        // The state itself stays with the table.
+        lock(&self.0.filesystem).drop_cache();
         // SAFETY: a name that ends with NUL. The table itself stays: a connection may still use it.
         let table = unsafe { ffi::sqlite3_vfs_find(self.0.name.as_ptr()) };
         // SAFETY: unregistering what is not registered does nothing (c3ref/vfs_find.html).
@@ -176,7 +165,7 @@ impl MountState {
             return;
         }
         let count = requests.count() as f64;
-        fiber::charge(|machine| machine.costs().of(count, |costs| costs.request));
+        fiber::charge(|machine| machine.costs().of(count, |costs| costs.request_ns));
         self.drive.submit(&requests.background);
         if !requests.stages.is_empty() {
             fiber::wait(Wait::Requests {
@@ -396,7 +385,7 @@ unsafe extern "C" fn read(
     // SAFETY: an open file.
     let open = unsafe { open_file(file) };
     let (offset_bytes, len) = (offset.max(0) as u64, amount.max(0) as u64);
-    open.state.charge(1.0, |costs| costs.read);
+    open.state.charge(1.0, |costs| costs.read_ns);
     let requests = open.state.filesystem().read(open.id, offset_bytes, len);
     open.state.perform(requests);
     real!(file, xRead, buffer, amount, offset)
@@ -412,8 +401,8 @@ unsafe extern "C" fn write(
     let open = unsafe { open_file(file) };
     let state = &open.state;
     let (offset_bytes, len) = (offset.max(0) as u64, amount.max(0) as u64);
-    state.charge(1.0, |costs| costs.write);
-    state.charge(len as f64 / 1024.0, |costs| costs.written_kib);
+    state.charge(1.0, |costs| costs.write_ns);
+    state.charge(len as f64 / 1024.0, |costs| costs.written_kib_ns);
     let requests = state
         .filesystem()
         .write(open.id, offset_bytes, len, state.now());
@@ -427,7 +416,7 @@ unsafe extern "C" fn write(
 unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: i64) -> c_int {
     // SAFETY: an open file.
     let open = unsafe { open_file(file) };
-    open.state.charge(1.0, |costs| costs.write);
+    open.state.charge(1.0, |costs| costs.write_ns);
     let truncated = open
         .state
         .filesystem()
@@ -441,7 +430,7 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: i64) -> c_int {
 unsafe extern "C" fn sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
     // SAFETY: an open file.
     let open = unsafe { open_file(file) };
-    open.state.charge(1.0, |costs| costs.sync);
+    open.state.charge(1.0, |costs| costs.sync_ns);
     let requests = open.state.filesystem().sync(open.id);
     open.state.perform(requests);
     if std::mem::take(&mut open.syncs_directory) {
@@ -461,7 +450,7 @@ unsafe fn charge_lock(file: *mut sqlite3_file) {
     // SAFETY: as promised.
     unsafe { open_file(file) }
         .state
-        .charge(1.0, |costs| costs.lock);
+        .charge(1.0, |costs| costs.lock_ns);
 }
 
 unsafe extern "C" fn lock_file(file: *mut sqlite3_file, level: c_int) -> c_int {
@@ -538,7 +527,7 @@ unsafe extern "C" fn delete(
 ) -> c_int {
     // SAFETY: of `table`.
     let state = unsafe { state_of(vfs) };
-    state.charge(1.0, |costs| costs.write);
+    state.charge(1.0, |costs| costs.write_ns);
     // Not synced for real.
     let code = real_vfs!(vfs, xDelete, name, 0);
     if code == ffi::SQLITE_OK {

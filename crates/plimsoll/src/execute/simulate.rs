@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use plimsoll_analysis::summary::SIMULATED_FACT;
 use plimsoll_drive::model::Setup;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::storage_model::StorageModel;
@@ -9,7 +10,8 @@ use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_plan::MediumId;
 use plimsoll_plan::resolved::{EmulatedDrive, FlushPolicy};
 use plimsoll_record::lane::Endpoint;
-use plimsoll_record::{SubjectId, SubjectKind};
+use plimsoll_record::message::EventKind;
+use plimsoll_record::{Severity, SubjectId, SubjectKind};
 use plimsoll_virtual::costs::CpuCosts;
 use plimsoll_virtual::drive::VirtualDrive;
 use plimsoll_virtual::machine::VirtualMachine;
@@ -23,7 +25,7 @@ use super::execution::Execution;
 const CPUS: u32 = 4;
 
 impl Execution<'_> {
-    /// Makes the medium's drive, unless it is there, and describes it.
+    /// Makes the medium's drive on a machine of its own, unless it exists, and describes it.
     pub(super) fn simulate(
         &mut self,
         id: MediumId,
@@ -51,6 +53,11 @@ impl Execution<'_> {
         let mount = VirtualMount::new(machine, virtual_drive, capacity, None, self.plan.data_seed);
         self.simulated.insert(id, mount.map_err(failed)?);
         self.file.facts(subject, &facts(&spec, &setup))?;
+        let simulated = EventKind::Simulated {
+            medium: medium.name.clone(),
+            drive: drive.drive.clone(),
+        };
+        self.record_event(Some(subject), Severity::Error, simulated)?;
         self.file.commit()?;
         Ok(subject)
     }
@@ -90,7 +97,7 @@ fn facts(spec: &DriveSpec, setup: &Setup) -> Vec<(String, String)> {
         ("capacity", setup.capacity.to_string()),
         ("fill", setup.fill.to_string()),
         ("flush", flush.to_owned()),
-        ("simulated", "yes".to_owned()),
+        (SIMULATED_FACT, "yes".to_owned()),
         ("simulated.cpus", CPUS.to_string()),
     ];
     let facts = facts.map(|(key, value)| (key.to_owned(), value));

@@ -76,7 +76,7 @@ fn run_plan(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<Pla
         parse(&task.text, &options).map_err(|errors| Failure::usage(errors.to_string()))?;
     let mut plan = parsed.plan;
     plan.on_hosts.clear();
-    preflight(&plan, &task.overwrite)?;
+    preflight(&plan, &task.overwrite, false)?;
     let notes = clear_leftovers(&plan)?;
     let job = Job {
         seed: task.seed,

@@ -12,6 +12,7 @@ use plimsoll_record::Record;
 use plimsoll_record::message::EventKind;
 use serde::{Deserialize, Serialize};
 
+use crate::cli::RunFlags;
 use crate::execute::Job;
 use crate::failure::Failure;
 use crate::signals::Interrupt;
@@ -60,10 +61,11 @@ pub fn is_needed(plans: &[&ResolvedPlan]) -> bool {
 pub fn choose(
     plans: &[&ResolvedPlan],
     interrupt: &Interrupt,
-    quiet: bool,
+    flags: &RunFlags,
 ) -> Result<Option<ChosenSpeed>, Failure> {
     let candidates = candidates(plans);
-    if candidates.is_empty() {
+    // Nothing is late in virtual time.
+    if candidates.is_empty() || flags.virtual_time {
         return Ok(None);
     }
     let mut unmounting = Unmounting::default();
@@ -75,7 +77,7 @@ pub fn choose(
         }
         let candidate = &candidates[number];
         let late = probe(candidate, factor, &mut unmounting, interrupt)?;
-        if !quiet {
+        if !flags.quiet {
             note!("  {}", tried(&candidate.medium.name, factor, late));
         }
         Ok(late)

@@ -48,6 +48,7 @@ mod refused;
 mod reset;
 mod run_paths;
 mod serve;
+mod simulated;
 mod slurm;
 mod sqlite;
 mod streams;

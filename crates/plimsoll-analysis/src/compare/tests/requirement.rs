@@ -29,6 +29,21 @@ fn steady() -> ComparedSide {
 }
 
 #[test]
+fn doubtful_loads_in_scope_are_counted_once_each() {
+    let mut side = steady();
+    let both = ["p99<5ms", "failed<0.1%"];
+    assert_eq!(required(&side, &both).doubtful_loads, 0);
+    side.points[0].verdict = Verdict::Doubtful;
+    let report = required(&side, &both);
+    assert_eq!(
+        (report.outcome, report.doubtful_loads),
+        (GateOutcome::Passed, 1)
+    );
+    // No load has the figure.
+    assert_eq!(required(&side, &["iops>1"]).doubtful_loads, 0);
+}
+
+#[test]
 fn a_requirement_is_met_missed_or_not_known() {
     let side = steady();
     for (text, outcome, reason) in [

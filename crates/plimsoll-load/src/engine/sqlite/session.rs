@@ -8,7 +8,7 @@ use plimsoll_virtual::fiber;
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, StatementStatus};
 
-use super::connection::{explain, open, open_timed, session_error};
+use super::connection::{explain, open_timed, session_error};
 use super::insight;
 use super::queue::{WriteTurn, WriterQueue};
 use crate::engine::Session;
@@ -43,16 +43,24 @@ pub fn dialect(stmt: TpccStmt) -> String {
 }
 
 impl SqliteSession {
-    /// Opens the database with WAL, synchronous=FULL and then the plan's PRAGMAs. All sessions on a file share `writers`.
+    /// As [`Self::open_timed`], for transactions derived from TPC-C in real time.
+    #[cfg(test)]
     pub fn open(
         path: &Path,
         pragmas: &BTreeMap<String, String>,
         writers: WriterQueue,
     ) -> Result<Self, LoadError> {
-        Self::prepare(open(path, pragmas)?, path, writers, tpcc_texts(), None)
+        Self::prepare(
+            open_timed(path, pragmas, None)?,
+            path,
+            writers,
+            tpcc_texts(),
+            None,
+        )
     }
 
-    /// As [`Self::open`] and [`Self::open_sysbench`], for whatever the load is; with the VFS of this name.
+    /// Opens the database with WAL, synchronous=FULL and then the plan's PRAGMAs; in virtual time with the VFS of this name. All
+    /// sessions on a file share `writers`.
     pub fn open_timed(
         path: &Path,
         pragmas: &BTreeMap<String, String>,
@@ -190,7 +198,7 @@ fn charge(statement: &CachedStatement<'_>) {
     let steps = f64::from(statement.reset_status(StatementStatus::VmStep));
     fiber::charge(|machine| {
         let costs = machine.costs();
-        costs.of(1.0, |costs| costs.statement) + costs.of(steps, |costs| costs.vm_step)
+        costs.of(1.0, |costs| costs.statement_ns) + costs.of(steps, |costs| costs.vm_step_ns)
     });
     fiber::settle();
 }

@@ -50,7 +50,7 @@ impl SimulatedSession {
         let machine = vfs::machine_of(vfs_name).ok_or_else(|| {
             LoadError::other(
                 "opening a simulated session",
-                "its machine is not there: this is a fault of plimsoll",
+                "no machine has this VFS: this is a fault of plimsoll",
             )
         })?;
         let mut session: Option<SqliteSession> = None;

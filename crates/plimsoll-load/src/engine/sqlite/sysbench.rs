@@ -14,7 +14,7 @@ use plimsoll_plan::resolved::Sysbench;
 use rusqlite::Connection as Database;
 
 use super::client::SqliteClient;
-use super::connection::{open, open_read_only};
+use super::connection::open_read_only;
 use super::load::{SqliteDataSet, holds, load_data};
 use super::queue::WriterQueue;
 use super::session::SqliteSession;
@@ -137,14 +137,16 @@ impl SqliteDataSet for Data {
 }
 
 impl SqliteSession {
-    /// Opens the database as [`Self::open`] does, for the script's statements.
+    /// As [`Self::open_timed`], for the script's statements in real time.
+    #[cfg(test)]
     pub fn open_sysbench(
         path: &Path,
         pragmas: &BTreeMap<String, String>,
         writers: WriterQueue,
         sysbench: &Sysbench,
     ) -> Result<Self, LoadError> {
-        Self::prepare_sysbench(open(path, pragmas)?, path, writers, sysbench)
+        let connection = super::connection::open(path, pragmas)?;
+        Self::prepare_sysbench(connection, path, writers, sysbench)
     }
 
     pub(super) fn prepare_sysbench(

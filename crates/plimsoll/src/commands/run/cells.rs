@@ -186,10 +186,7 @@ fn speed_of(
             return Ok(Some(speed));
         }
     }
-    if args.flags.virtual_time {
-        return Ok(None);
-    }
-    let chosen = choose(&plans, interrupt, args.flags.quiet)?;
+    let chosen = choose(&plans, interrupt, &args.flags)?;
     chosen.map(|speed| set.agree_on_speed(speed)).transpose()
 }
 

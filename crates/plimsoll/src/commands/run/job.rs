@@ -29,11 +29,11 @@ pub(super) fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Resul
     if args.flags.virtual_time && !can_be_simulated(plan) {
         return Err(Failure::usage(
             "--virtual-time simulates time, and only mock systems and SQLite on modeled drives live in it, without \
-             backups, power cuts and what happens to members of arrays",
+             neighbors, backups, power cuts and events of members",
         ));
     }
     check_output(output)?;
-    preflight(plan, &args.flags.overwrite)
+    preflight(plan, &args.flags.overwrite, args.flags.virtual_time)
 }
 
 /// Whether all of it can run in virtual time.

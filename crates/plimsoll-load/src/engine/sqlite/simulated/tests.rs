@@ -40,7 +40,7 @@ struct Simulated {
     seed: u64,
     seconds: u64,
     journal: &'static str,
-    /// When the lane is told to stop.
+    /// When the lane is stopped.
     stopped_at: Option<Nanos>,
 }
 
