@@ -12,6 +12,7 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use plimsoll_plan::units::Nanos;
 
+use crate::costs::CpuUse;
 use crate::machine::{VirtualMachine, Wait};
 
 /// SQLite needs some 10 KiB, formatting of an error in a debug build some 100.
@@ -58,9 +59,9 @@ pub fn now() -> Option<Nanos> {
 }
 
 /// CPU time was used. It passes before the fiber's next wait, or with [`settle`].
-pub fn charge(cost: impl FnOnce(&VirtualMachine) -> Nanos) {
+pub fn charge(what: CpuUse, count: f64) {
     if let Some(own) = current() {
-        own.owed.set(own.owed.get() + cost(&own.machine));
+        own.owed.set(own.owed.get() + own.machine.charge(what, count));
     }
 }
 
@@ -235,7 +236,7 @@ mod tests {
         let machine = machine();
         let mut fiber = Fiber::new(machine.clone(), |until| {
             wait(Wait::Until(until));
-            charge(|_| Nanos(50));
+            charge(CpuUse::Sync, 1.0);
             now()
         })
         .unwrap();
@@ -243,7 +244,7 @@ mod tests {
         assert_eq!(machine.clock().block_on(run).unwrap(), Some(Nanos(1_000)));
         assert_eq!(
             machine.clock().now(),
-            Nanos(1_050),
+            Nanos(1_000) + CpuCosts::REFERENCE.of(CpuUse::Sync, 1.0),
             "a job ends with its CPU time"
         );
         wait(Wait::Until(Nanos(9_000)));

@@ -1,13 +1,13 @@
 //! A modeled machine: a clock, processors and what work costs on them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use plimsoll_drive::model::Op;
 use plimsoll_plan::units::Nanos;
 use tokio::sync::Notify;
 
 use crate::calendar::VirtualClock;
-use crate::costs::CpuCosts;
+use crate::costs::{CpuCosts, CpuUse, CpuUses};
 use crate::drive::VirtualDrive;
 use crate::processors::Processors;
 
@@ -31,6 +31,7 @@ pub struct VirtualMachine {
     clock: VirtualClock,
     processors: Processors,
     costs: CpuCosts,
+    used: Mutex<CpuUses>,
 }
 
 impl VirtualMachine {
@@ -40,6 +41,7 @@ impl VirtualMachine {
             processors: Processors::new(clock.clone(), cpus),
             clock,
             costs,
+            used: Mutex::default(),
         })
     }
 
@@ -47,8 +49,16 @@ impl VirtualMachine {
         &self.clock
     }
 
-    pub fn costs(&self) -> CpuCosts {
-        self.costs
+    /// Counts what is needed, and returns the processor's time for it.
+    pub fn charge(&self, what: CpuUse, count: f64) -> Nanos {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used[what as usize] += count;
+        self.costs.of(what, count)
+    }
+
+    /// All that was charged.
+    pub fn used(&self) -> CpuUses {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends when what is waited for has happened.

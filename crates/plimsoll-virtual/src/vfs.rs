@@ -17,7 +17,7 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use rusqlite::ffi;
 use rusqlite::ffi::{sqlite3_file, sqlite3_io_methods, sqlite3_vfs};
 
-use crate::costs::CpuCosts;
+use crate::costs::CpuUse;
 use crate::drive::VirtualDrive;
 use crate::fiber;
 use crate::filesystem::{FileRequests, NoSpace, VirtualFilesystem};
@@ -165,7 +165,7 @@ impl MountState {
             return;
         }
         let count = requests.count() as f64;
-        fiber::charge(|machine| machine.costs().of(count, |costs| costs.request_ns));
+        fiber::charge(CpuUse::Request, count);
         self.drive.submit(&requests.background);
         if !requests.stages.is_empty() {
             fiber::wait(Wait::Requests {
@@ -173,10 +173,6 @@ impl MountState {
                 stages: requests.stages,
             });
         }
-    }
-
-    fn charge(&self, count: f64, each: impl Fn(&CpuCosts) -> f64) {
-        fiber::charge(|machine| machine.costs().of(count, each));
     }
 
     fn now(&self) -> Nanos {
@@ -385,7 +381,7 @@ unsafe extern "C" fn read(
     // SAFETY: an open file.
     let open = unsafe { open_file(file) };
     let (offset_bytes, len) = (offset.max(0) as u64, amount.max(0) as u64);
-    open.state.charge(1.0, |costs| costs.read_ns);
+    fiber::charge(CpuUse::Read, 1.0);
     let requests = open.state.filesystem().read(open.id, offset_bytes, len);
     open.state.perform(requests);
     real!(file, xRead, buffer, amount, offset)
@@ -401,8 +397,7 @@ unsafe extern "C" fn write(
     let open = unsafe { open_file(file) };
     let state = &open.state;
     let (offset_bytes, len) = (offset.max(0) as u64, amount.max(0) as u64);
-    state.charge(1.0, |costs| costs.write_ns);
-    state.charge(len as f64 / 1024.0, |costs| costs.written_kib_ns);
+    fiber::charge(CpuUse::Write, 1.0);
     let requests = state
         .filesystem()
         .write(open.id, offset_bytes, len, state.now());
@@ -416,7 +411,7 @@ unsafe extern "C" fn write(
 unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: i64) -> c_int {
     // SAFETY: an open file.
     let open = unsafe { open_file(file) };
-    open.state.charge(1.0, |costs| costs.write_ns);
+    fiber::charge(CpuUse::Write, 1.0);
     let truncated = open
         .state
         .filesystem()
@@ -430,7 +425,7 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: i64) -> c_int {
 unsafe extern "C" fn sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
     // SAFETY: an open file.
     let open = unsafe { open_file(file) };
-    open.state.charge(1.0, |costs| costs.sync_ns);
+    fiber::charge(CpuUse::Sync, 1.0);
     let requests = open.state.filesystem().sync(open.id);
     open.state.perform(requests);
     if std::mem::take(&mut open.syncs_directory) {
@@ -444,24 +439,13 @@ unsafe extern "C" fn file_size(file: *mut sqlite3_file, size: *mut i64) -> c_int
     real!(file, xFileSize, size)
 }
 
-/// # Safety
-/// `file` is an open [`VfsFile`].
-unsafe fn charge_lock(file: *mut sqlite3_file) {
-    // SAFETY: as promised.
-    unsafe { open_file(file) }
-        .state
-        .charge(1.0, |costs| costs.lock_ns);
-}
-
 unsafe extern "C" fn lock_file(file: *mut sqlite3_file, level: c_int) -> c_int {
-    // SAFETY: an open file.
-    unsafe { charge_lock(file) };
+    fiber::charge(CpuUse::Lock, 1.0);
     real!(file, xLock, level)
 }
 
 unsafe extern "C" fn unlock_file(file: *mut sqlite3_file, level: c_int) -> c_int {
-    // SAFETY: an open file.
-    unsafe { charge_lock(file) };
+    fiber::charge(CpuUse::Lock, 1.0);
     real!(file, xUnlock, level)
 }
 
@@ -501,8 +485,7 @@ unsafe extern "C" fn shm_lock(
     n: c_int,
     flags: c_int,
 ) -> c_int {
-    // SAFETY: an open file.
-    unsafe { charge_lock(file) };
+    fiber::charge(CpuUse::Lock, 1.0);
     real!(file, xShmLock, offset, n, flags)
 }
 
@@ -527,7 +510,7 @@ unsafe extern "C" fn delete(
 ) -> c_int {
     // SAFETY: of `table`.
     let state = unsafe { state_of(vfs) };
-    state.charge(1.0, |costs| costs.write_ns);
+    fiber::charge(CpuUse::Write, 1.0);
     // Not synced for real.
     let code = real_vfs!(vfs, xDelete, name, 0);
     if code == ffi::SQLITE_OK {

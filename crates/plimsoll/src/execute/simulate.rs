@@ -22,7 +22,7 @@ use super::error::{RunError, StepResult};
 use super::execution::Execution;
 
 /// Processors of a simulated machine.
-const CPUS: u32 = 4;
+const CPUS: u32 = 2;
 
 impl Execution<'_> {
     /// Makes the medium's drive on a machine of its own, unless it exists, and describes it.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 
+use plimsoll_virtual::costs::CpuUse;
 use plimsoll_virtual::fiber;
 use plimsoll_virtual::machine::Wait;
 use tokio::sync::Notify;
@@ -97,6 +98,7 @@ impl WriterQueue {
             }
             waiter.who.stop();
         }
+        fiber::charge(CpuUse::Wake, 1.0);
         self.turn(true)
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use plimsoll_plan::resolved::Workload;
+use plimsoll_virtual::costs::CpuUse;
 use plimsoll_virtual::fiber;
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, StatementStatus};
@@ -178,6 +179,7 @@ impl SqliteSession {
                         Param::Text(text) => statement.raw_bind_parameter(i + 1, text),
                     }?;
                 }
+                fiber::charge(CpuUse::Value, params.len() as f64);
                 let result = work(&mut statement);
                 charge(&statement);
                 result
@@ -196,10 +198,8 @@ fn charge(statement: &CachedStatement<'_>) {
         return;
     }
     let steps = f64::from(statement.reset_status(StatementStatus::VmStep));
-    fiber::charge(|machine| {
-        let costs = machine.costs();
-        costs.of(1.0, |costs| costs.statement_ns) + costs.of(steps, |costs| costs.vm_step_ns)
-    });
+    fiber::charge(CpuUse::Statement, 1.0);
+    fiber::charge(CpuUse::VmStep, steps);
     fiber::settle();
 }
 
@@ -243,6 +243,7 @@ impl Statements<TpccStmt> for SqliteSession {
                         .collect::<Result<_, _>>()?,
                 );
             }
+            fiber::charge(CpuUse::Value, (out.len() * columns) as f64);
             Ok(out)
         })
     }

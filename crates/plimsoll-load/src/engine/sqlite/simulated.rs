@@ -5,7 +5,8 @@ use std::path::Path;
 
 use futures_util::FutureExt;
 use plimsoll_plan::resolved::Workload;
-use plimsoll_virtual::fiber::Fiber;
+use plimsoll_virtual::costs::CpuUse;
+use plimsoll_virtual::fiber::{self, Fiber};
 use plimsoll_virtual::vfs;
 
 use super::queue::WriterQueue;
@@ -84,6 +85,7 @@ fn run(session: Option<&mut SqliteSession>, input: &Input) -> RanTransaction {
             round_trips: 0,
         };
     };
+    fiber::charge(CpuUse::Transaction, 1.0);
     // It stops its thread where others would wait: this fiber.
     let end = session.run(input).now_or_never();
     RanTransaction {
