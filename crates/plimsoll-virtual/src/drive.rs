@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use plimsoll_drive::model::{DriveOp, Op, RequestId, Storage};
 use plimsoll_drive::storage_model::StorageModel;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::drive::DriveTally;
 use tokio::sync::Notify;
 
 use crate::calendar::VirtualClock;
@@ -13,17 +14,12 @@ use crate::calendar::VirtualClock;
 /// Requests that one program may have in flight at a time. Assumed.
 const DEPTH: usize = 64;
 
-/// Count and summed time of one kind of request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Served {
-    pub requests: u64,
-    pub bytes: u64,
-    /// From submission to completion.
-    pub time: Nanos,
-}
+/// By [`DriveOp`]'s number. What took its modelled time took no other.
+pub type ServedByKind = [DriveTally; DriveOp::ALL.len()];
 
-/// By [`DriveOp`]'s number.
-pub type ServedByKind = [Served; DriveOp::ALL.len()];
+fn second_of(at: Nanos) -> u64 {
+    at.0 / Nanos::SECOND.0
+}
 
 /// A model on the calendar.
 #[derive(Debug)]
@@ -36,7 +32,8 @@ pub struct VirtualDrive {
 struct DriveState {
     model: StorageModel,
     waiting: BTreeMap<RequestId, WaitingRequest>,
-    served: ServedByKind,
+    /// By the second in which they were complete.
+    served: BTreeMap<u64, ServedByKind>,
 }
 
 #[derive(Debug)]
@@ -70,10 +67,14 @@ impl DriveState {
             let Some(request) = self.waiting.get_mut(&done.id) else {
                 continue;
             };
-            let served = &mut self.served[request.op.kind as usize];
-            served.requests += 1;
+            let second = self.served.entry(second_of(done.at)).or_default();
+            let served = &mut second[request.op.kind as usize];
+            let time = done.at.saturating_sub(request.submitted);
+            served.ops += 1;
             served.bytes += request.op.len;
-            served.time += done.at.saturating_sub(request.submitted);
+            served.modelled.record(time);
+            served.real.record(time);
+            served.late.record(Nanos::ZERO);
             request.done = true;
             request.wake.notify_one();
             if request.background {
@@ -100,7 +101,7 @@ impl VirtualDrive {
         let state = DriveState {
             model,
             waiting: BTreeMap::new(),
-            served: ServedByKind::default(),
+            served: BTreeMap::new(),
         };
         Self {
             clock,
@@ -164,11 +165,13 @@ impl VirtualDrive {
         }
     }
 
-    /// Since the drive was made.
-    pub fn served(&self) -> ServedByKind {
+    /// What it served in whole seconds since the last call, by the number of the second; those without requests are left out.
+    pub fn take_served(&self) -> BTreeMap<u64, ServedByKind> {
+        let now = self.clock.now();
         let mut state = self.lock();
-        state.advance(self.clock.now());
-        state.served
+        state.advance(now);
+        let rest = state.served.split_off(&second_of(now));
+        std::mem::replace(&mut state.served, rest)
     }
 
     /// The power was away: what was in flight is answered by nobody.
@@ -228,6 +231,17 @@ mod tests {
         }
     }
 
+    /// How many were served, in the seconds that end then.
+    fn reads(drive: &VirtualDrive) -> u64 {
+        let clock = &drive.clock;
+        let whole = Nanos((second_of(clock.now()) + 2) * Nanos::SECOND.0);
+        clock.block_on(clock.sleep_until(whole)).unwrap();
+        let seconds = drive.take_served();
+        assert!(drive.take_served().is_empty());
+        let tallies = seconds.values().map(|second| &second[DriveOp::Read as usize]);
+        tallies.map(|tally| tally.ops).sum()
+    }
+
     /// When each of so many programs has read ten blocks, one after the other.
     fn ends(name: &str, programs: u64) -> Vec<Nanos> {
         let clock = VirtualClock::default();
@@ -251,10 +265,7 @@ mod tests {
             ends
         };
         let ends = clock.block_on(all).unwrap();
-        assert_eq!(
-            drive.served()[DriveOp::Read as usize].requests,
-            programs * 10
-        );
+        assert_eq!(reads(&drive), programs * 10);
         assert_eq!(clock.sleepers(), 0);
         ends
     }
@@ -283,8 +294,8 @@ mod tests {
         let drive = drive("kingston-dc1500m-960g", &clock);
         let ops: Vec<Op> = (0..200).map(|n| read(n * 977)).collect();
         clock.block_on(drive.complete(&ops)).unwrap();
-        assert_eq!(drive.served()[DriveOp::Read as usize].requests, 200);
         let batch = clock.now();
+        assert_eq!(reads(&drive), 200);
         let ten = ends("kingston-dc1500m-960g", 1)[0];
         assert!(batch < Nanos(ten.0 * 20), "in parallel");
     }
@@ -295,10 +306,7 @@ mod tests {
         let drive = drive("kingston-dc1500m-960g", &clock);
         drive.submit(&[read(1), read(2)]);
         clock.block_on(drive.complete(&[read(3)])).unwrap();
-        clock
-            .block_on(clock.sleep_until(clock.now() + Nanos::SECOND))
-            .unwrap();
-        assert_eq!(drive.served()[DriveOp::Read as usize].requests, 3);
+        assert_eq!(reads(&drive), 3);
     }
 
     #[test]

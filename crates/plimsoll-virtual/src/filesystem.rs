@@ -17,8 +17,6 @@ use crate::page_cache::{FileId, PAGE, PageCache, PageKey};
 const CHUNK: u64 = 8 << 20;
 /// The longest request. Assumed.
 const LONGEST_REQUEST: u64 = 1 << 20;
-/// Of the journal, and at most an eighth of the drive. Assumed.
-const JOURNAL: u64 = 128 << 20;
 /// Descriptor and an inode's block, as a run on ext4 wrote them.
 const JOURNAL_WRITE: u64 = 8 << 10;
 const COMMIT_RECORD: u64 = 4 << 10;
@@ -61,15 +59,57 @@ pub struct VirtualFilesystem {
     cache: PageCache,
     files: Vec<File>,
     by_name: BTreeMap<String, FileId>,
-    capacity: u64,
-    journal_size: u64,
-    /// Where the journal is written next.
-    journal_at: u64,
-    /// Where chunks were never used.
-    unused_at: u64,
+    journal: JournalArea,
+    /// What is used next lies last.
     free_chunks: Vec<u64>,
     /// Entries of the directory have changed since the journal's last commit.
     directory_changed: bool,
+}
+
+/// In the middle of the drive, as mke2fs places it: on a disk each commit seeks there and back.
+#[derive(Debug)]
+struct JournalArea {
+    start: u64,
+    size: u64,
+    /// Where it is written next.
+    at: u64,
+}
+
+impl JournalArea {
+    /// As large as mke2fs makes it (`ext2fs_default_journal_size`).
+    fn of(capacity: Bytes) -> Self {
+        let mib = match capacity.0 >> 20 {
+            0..1_024 => 16,
+            1_024..2_048 => 32,
+            2_048..16_384 => 64,
+            16_384..32_768 => 128,
+            32_768..65_536 => 256,
+            65_536..131_072 => 512,
+            _ => 1_024,
+        };
+        Self {
+            start: capacity.0 / 2 / CHUNK * CHUNK,
+            size: (mib << 20).min(capacity.0 / 8 / PAGE * PAGE),
+            at: 0,
+        }
+    }
+
+    fn touches(&self, range: std::ops::Range<u64>) -> bool {
+        range.start < self.start + self.size && self.start < range.end
+    }
+
+    fn write(&mut self, len: u64) -> Op {
+        if self.at + len > self.size {
+            self.at = 0;
+        }
+        let offset = self.start + self.at;
+        self.at += len;
+        Op {
+            kind: DriveOp::Write,
+            offset,
+            len,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -95,16 +135,17 @@ fn pages(offset: u64, len: u64) -> std::ops::Range<u64> {
 impl VirtualFilesystem {
     /// On a drive of this size, with so much memory for the page cache (`None`: enough for everything).
     pub fn new(capacity: Bytes, memory: Option<Bytes>) -> Self {
-        let journal_size = JOURNAL.min(capacity.0 / 8) / PAGE * PAGE;
+        let journal = JournalArea::of(capacity);
+        let chunks = (0..capacity.0 / CHUNK).map(|number| number * CHUNK);
         Self {
             cache: PageCache::new(memory),
             files: Vec::new(),
             by_name: BTreeMap::new(),
-            capacity: capacity.0,
-            journal_size,
-            journal_at: 0,
-            unused_at: journal_size,
-            free_chunks: Vec::new(),
+            free_chunks: chunks
+                .filter(|at| !journal.touches(*at..at + CHUNK))
+                .rev()
+                .collect(),
+            journal,
             directory_changed: false,
         }
     }
@@ -145,17 +186,9 @@ impl VirtualFilesystem {
     fn allocate(&mut self, id: FileId, size: u64) -> Result<(), NoSpace> {
         let has = self.file(id).chunks.len() as u64;
         let needed = size.div_ceil(CHUNK).saturating_sub(has);
-        let unused = self.capacity.saturating_sub(self.unused_at) / CHUNK;
-        if needed > self.free_chunks.len() as u64 + unused {
-            return Err(NoSpace);
-        }
-        for _ in 0..needed {
-            let chunk = self.free_chunks.pop().unwrap_or_else(|| {
-                self.unused_at += CHUNK;
-                self.unused_at - CHUNK
-            });
-            self.file_mut(id).chunks.push(chunk);
-        }
+        let left = self.free_chunks.len().checked_sub(needed as usize);
+        let taken = self.free_chunks.split_off(left.ok_or(NoSpace)?);
+        self.file_mut(id).chunks.extend(taken.into_iter().rev());
         Ok(())
     }
 
@@ -304,24 +337,11 @@ impl VirtualFilesystem {
     fn end_of_sync(&mut self, inode_changed: bool, requests: &mut FileRequests) {
         if inode_changed || self.directory_changed {
             self.directory_changed = false;
-            requests.stage(vec![self.journal(JOURNAL_WRITE)]);
+            requests.stage(vec![self.journal.write(JOURNAL_WRITE)]);
             requests.stage(vec![FLUSH]);
-            requests.stage(vec![self.journal(COMMIT_RECORD)]);
+            requests.stage(vec![self.journal.write(COMMIT_RECORD)]);
         }
         requests.stage(vec![FLUSH]);
-    }
-
-    fn journal(&mut self, len: u64) -> Op {
-        if self.journal_at + len > self.journal_size {
-            self.journal_at = 0;
-        }
-        let offset = self.journal_at;
-        self.journal_at += len;
-        Op {
-            kind: DriveOp::Write,
-            offset,
-            len,
-        }
     }
 
     /// Removes a file.
@@ -471,7 +491,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is done: each page of a file has a place of its own on the drive, within it and behind the journal, and a
+        /// Whatever is done: each page of a file has a place of its own on the drive, within it and beside the journal, and a
         /// sync leaves nothing dirty.
         #[test]
         fn files_do_not_overlap(
@@ -494,7 +514,7 @@ mod tests {
                 for id in own.by_name.values() {
                     for chunk in &own.file(*id).chunks {
                         prop_assert!(used.insert(*chunk), "a chunk in two places");
-                        prop_assert!(*chunk >= own.journal_size && chunk + CHUNK <= own.capacity);
+                        prop_assert!(!own.journal.touches(*chunk..chunk + CHUNK) && chunk + CHUNK <= CAPACITY.0);
                     }
                 }
             }

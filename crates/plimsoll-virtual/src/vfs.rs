@@ -99,6 +99,10 @@ impl VirtualMount {
         Ok(Self(state))
     }
 
+    pub fn drive(&self) -> &VirtualDrive {
+        &self.0.drive
+    }
+
     /// For `sqlite3_open_v2`.
     pub fn name(&self) -> &str {
         self.0.name.to_str().unwrap_or_default()

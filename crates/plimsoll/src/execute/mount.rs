@@ -131,6 +131,7 @@ impl Execution<'_> {
 
     /// Unmounts a drive that no later step uses.
     pub(super) fn unmount(&mut self, medium: MediumId) -> StepResult<()> {
+        self.record_requests()?;
         self.simulated.remove(&medium);
         let Some(drive) = self.drives.remove(&medium) else {
             return Ok(());

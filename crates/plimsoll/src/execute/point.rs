@@ -112,6 +112,7 @@ impl Execution<'_> {
         self.after_lanes(&result.lanes, before.as_ref())?;
         result.noise?;
         // A power cut answers requests with errors.
+        self.record_requests()?;
         if let (false, Some(first)) = (power_cut, result.lanes.first()) {
             let points = result.lanes.iter().map(|lane| lane.task.point.id);
             let media = step_context.medium.into_iter();

@@ -8,6 +8,7 @@ use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::storage_model::StorageModel;
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_plan::MediumId;
+use plimsoll_plan::units::Nanos;
 use plimsoll_plan::resolved::{EmulatedDrive, FlushPolicy};
 use plimsoll_record::lane::Endpoint;
 use plimsoll_record::message::EventKind;
@@ -60,6 +61,19 @@ impl Execution<'_> {
         self.record_event(Some(subject), Severity::Error, simulated)?;
         self.file.commit()?;
         Ok(subject)
+    }
+
+    /// What simulated drives served in whole seconds since the last call.
+    pub(super) fn record_requests(&mut self) -> StepResult<()> {
+        for (id, mount) in &self.simulated {
+            let medium = &self.plan.medium(*id).name;
+            let subject = self.file.subject(SubjectKind::Medium, medium)?;
+            for (second, served) in mount.drive().take_served() {
+                let [start, end] = [second, second + 1].map(Nanos::from_secs);
+                self.file.drive_second(subject, start, end, &served)?;
+            }
+        }
+        Ok(())
     }
 
     /// The clock, where time is virtual.

@@ -58,7 +58,7 @@ const FOUR_USERS: Simulated = Simulated {
 struct SimulatedRun {
     seconds: Vec<LaneSecond>,
     end: LaneEnd,
-    served: ServedByKind,
+    served: BTreeMap<u64, ServedByKind>,
     ended_at: Nanos,
     path: PathBuf,
     _dir: TempDir,
@@ -146,7 +146,7 @@ impl Simulated {
         SimulatedRun {
             seconds,
             end,
-            served: drive.served(),
+            served: drive.take_served(),
             ended_at: clock.now(),
             path,
             _dir: dir,
@@ -177,7 +177,8 @@ impl SimulatedRun {
 
     fn per_transaction(&self, op: DriveOp) -> f64 {
         let all = self.merged(|_| true).counts.completed();
-        self.served[op as usize].requests as f64 / all as f64
+        let seconds = self.served.values().map(|second| &second[op as usize]);
+        seconds.map(|tally| tally.ops).sum::<u64>() as f64 / all as f64
     }
 
     /// Nothing failed or disappeared, and the database holds what its transactions should have left.
