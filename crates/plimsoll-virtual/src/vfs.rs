@@ -170,6 +170,7 @@ impl MountState {
         }
         let count = requests.count() as f64;
         fiber::charge(CpuUse::Request, count);
+        fiber::charge(CpuUse::Wake, requests.stages.len() as f64);
         self.drive.submit(&requests.background);
         if !requests.stages.is_empty() {
             fiber::wait(Wait::Requests {
