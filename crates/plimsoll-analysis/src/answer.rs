@@ -37,7 +37,7 @@ pub use cuts::CutAnswer;
 pub use figures::{AnswerLoad, RateEstimate};
 pub use kinds::{
     AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer,
-    PointCounts, RateBasis, RunAnswer, StepPeak, Trust, TrustLimit, TrustReason,
+    PointCounts, RateBasis, RunAnswer, SimulatedMachine, StepPeak, Trust, TrustLimit, TrustReason,
 };
 pub use lines::LineAnswer;
 pub use noise::NoiseAnswer;
@@ -46,7 +46,7 @@ use plimsoll_record::{Record, Severity};
 
 use crate::audit::Audit;
 use crate::emulated::EmulatedDrives;
-use crate::summary::{RunFigures, Verdict};
+use crate::summary::{RunFigures, SIMULATED_CPUS_FACT, SIMULATED_MEMORY_FACT, Verdict};
 use choose::{ChoiceInput, ChosenAnswer, media, single};
 use refused::RefusedFigures;
 
@@ -66,6 +66,7 @@ pub(crate) fn answer(input: &AnswerInput<'_>) -> Option<RunAnswer> {
     let full_speed = &input.drives.full_speed;
     Some(RunAnswer {
         title: input.record.run.title.clone(),
+        simulated: simulated(input.record),
         verdict: verdict(&chosen, input.figures, &refused),
         limited_by: limited::of(&chosen, &input.figures.ladders, full_speed),
         media: (input.record.media().into_iter())
@@ -75,6 +76,17 @@ pub(crate) fn answer(input: &AnswerInput<'_>) -> Option<RunAnswer> {
         result: chosen.result,
         rows: chosen.rows,
         trust: trust::of(input.figures, input.audit, &refused, input.verdict),
+    })
+}
+
+fn simulated(record: &Record) -> Option<SimulatedMachine> {
+    let fact = |key: &str| {
+        let own = record.facts.iter().find(|fact| fact.key == key)?;
+        Some(own.value.clone())
+    };
+    Some(SimulatedMachine {
+        cpus: fact(SIMULATED_CPUS_FACT)?,
+        memory: fact(SIMULATED_MEMORY_FACT),
     })
 }
 

@@ -48,6 +48,7 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         hosts,
         on_hosts,
         abort_on_fail,
+        emulate,
         ..
     } = plan;
     if *scale != 1.0 || *data_scale != 1.0 {
@@ -65,6 +66,9 @@ fn write_plan(out: &mut String, plan: &ResolvedPlan) -> fmt::Result {
         writeln!(out, "on_hosts = {}", host_list(plan, on_hosts))?;
     }
     requirements::write(out, plan, None)?;
+    if *emulate {
+        writeln!(out, "emulate = true")?;
+    }
     if *abort_on_fail {
         writeln!(out, "abort_on_fail = true")?;
     }

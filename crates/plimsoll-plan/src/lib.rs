@@ -48,6 +48,7 @@ mod secret_option;
 mod server;
 mod shortened;
 pub mod size;
+mod simulated;
 mod sysbench;
 mod thresholds;
 mod toml_text;

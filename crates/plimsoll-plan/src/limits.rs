@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
-/// Limits of a server that plimsoll starts, as a smaller machine would have them. `None` is no limit.
+/// Limits of a server that plimsoll starts, as a smaller machine would have them; the simulated machine of SQLite. `None` is no
+/// limit, or what such a machine has by default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// Processor time, in CPUs: 1.5 is three halves of one.

@@ -11,6 +11,8 @@ pub struct Options {
     pub data_scale: f64,
     /// Beats the plan's seed of the inputs.
     pub seed: Option<u64>,
+    /// Modeled drives are emulated, whatever the plan says.
+    pub emulate: bool,
     /// Those that can be emulated; a plan may also name a drive file.
     pub drives: KnownDrives,
 }
@@ -21,6 +23,7 @@ impl Default for Options {
             scale: 1.0,
             data_scale: 1.0,
             seed: None,
+            emulate: false,
             drives: KnownDrives::default(),
         }
     }

@@ -34,6 +34,9 @@ pub struct RawPlan {
     pub seed: Option<At<u64>>,
     /// Start of the data set's random draws. Default: `seed`, else 1.
     pub data_seed: Option<At<u64>>,
+    /// Modeled drives are emulated in real time. Without it SQLite on modeled drives runs in virtual time, as long as nothing
+    /// else is under load and there are no backups, neighbors, power cuts and failures of members. Default: false.
+    pub emulate: Option<At<bool>>,
     /// Limits that figures must keep at every load, such as `["p99<200ms", "failed<0.1%"]`: `mean`, `p50` to `p99.9` and
     /// `max` of response times, `failed`, `nopm`, `throughput`, `iops`, `mb/s`. A run that misses one ends with exit code
     /// 3. Default: none.

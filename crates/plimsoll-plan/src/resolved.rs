@@ -38,6 +38,9 @@ pub struct ResolvedPlan {
     /// Factors already applied to all times and data sizes.
     pub scale: f64,
     pub data_scale: f64,
+    /// Whether modeled drives are emulated in real time also where they could be simulated. Older run files say nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub emulate: bool,
     /// Other machines. Older run files have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<PlanHost>,

@@ -45,10 +45,19 @@ pub(crate) fn parts<'a>(m: &Messages, answer: &'a RunAnswer) -> AnswerParts<'a> 
             transactions::parts(m, answer, colors)
         }
     };
+    let sentences = verdict::first_sentences(m, answer, parts.sentences);
     AnswerParts {
-        sentences: verdict::first_sentences(m, answer, parts.sentences),
+        sentences: sentences.into_iter().chain(simulated(m, answer)).collect(),
         ..parts
     }
+}
+
+/// That nothing was measured.
+fn simulated(m: &Messages, answer: &RunAnswer) -> Option<String> {
+    let own = answer.simulated.as_ref()?;
+    let memory = own.memory.clone().unwrap_or_else(|| "none".to_owned());
+    let args = [("cpus", own.cpus.clone()), ("memory", memory)];
+    Some(m.text_with("answer-simulated", &args))
 }
 
 /// The answer for a terminal of so many columns: at most 25 lines.

@@ -17,6 +17,7 @@ pub fn options() -> Options {
         scale: 1.0,
         data_scale: 1.0,
         seed: None,
+        emulate: false,
         drives: catalog::known(),
     }
 }

@@ -19,6 +19,9 @@ pub struct RunAnswer {
     /// Of the plan, which may be a question.
     pub title: String,
     pub result: AnswerResult,
+    /// Where its figures are simulated in virtual time, on which machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<SimulatedMachine>,
     /// Of what the answer rests on, invalid without one; that of the run is in `trust`.
     pub verdict: Verdict,
     /// All media of the run, in the order of the plan.
@@ -32,6 +35,15 @@ pub struct RunAnswer {
     /// Empty where nothing stands out.
     pub limited_by: Vec<LimitedBy>,
     pub trust: Trust,
+}
+
+/// As the run's media state it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SimulatedMachine {
+    pub cpus: String,
+    /// For the page cache; none: enough for everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

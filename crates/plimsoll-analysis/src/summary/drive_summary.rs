@@ -16,6 +16,9 @@ pub const SLOWER_FACT: &str = "slower";
 
 /// A fact of a medium whose drive is simulated in virtual time.
 pub const SIMULATED_FACT: &str = "simulated";
+/// Facts of such a medium: processors of the machine, and memory for its page cache where that is limited.
+pub const SIMULATED_CPUS_FACT: &str = "simulated.cpus";
+pub const SIMULATED_MEMORY_FACT: &str = "simulated.memory";
 
 /// Rule EMULATED: largest median lateness, as a share of the median modelled time.
 pub const LATENESS_LIMIT: f64 = 0.10;

@@ -12,6 +12,8 @@ use crate::value::{At, RawSize};
 const LEAST_MEMORY: Bytes = Bytes::mib(128);
 /// Sessions are not scaled: 89 of PostgreSQL's do not fit in 128 MiB.
 const LEAST_SCALED_MEMORY: Bytes = Bytes::mib(512);
+/// Some pages of each file.
+const LEAST_MEMORY_OF_SQLITE: Bytes = Bytes::mib(1);
 /// MySQL 9.7 takes 545 MB when it has started.
 const LEAST_MEMORY_OF_MYSQL: Bytes = Bytes::mib(640);
 
@@ -34,6 +36,9 @@ pub(super) fn resolve(
         writes,
         without,
     } = at.get();
+    if engine == EngineKind::Sqlite {
+        refuse_servers_limits(at, findings)?;
+    }
     let cpus = optional(cpus.as_ref(), |at| self::cpus(at, findings));
     let cpu_set = optional(cpu_set.as_ref(), |at| self::cpu_set(at, findings));
     let memory = optional(memory.as_ref(), |at| {
@@ -65,6 +70,34 @@ pub(super) fn resolve(
         );
     }
     Some(limits)
+}
+
+/// A simulated machine has so many processors and so much memory.
+fn refuse_servers_limits(at: &At<RawLimits>, findings: &mut Findings<'_>) -> Option<()> {
+    let RawLimits {
+        cpus,
+        cpu_set,
+        memory: _,
+        read_bytes,
+        write_bytes,
+        reads,
+        writes,
+        without,
+    } = at.get();
+    let is_whole = cpus.as_ref().is_none_or(|cpus| cpus.get().fract() == 0.0);
+    let has_others = cpu_set.is_some()
+        || read_bytes.is_some()
+        || write_bytes.is_some()
+        || reads.is_some()
+        || writes.is_some()
+        || without.is_some();
+    if is_whole && !has_others {
+        return Some(());
+    }
+    let help = "SQLite runs on a simulated machine: state `memory` and a whole number of `cpus`, and another drive in place \
+                of limits of it";
+    findings.error(at.span(), "SQLite has no such limits", help);
+    None
 }
 
 /// `None` is a fault; `Some(None)` that nothing was written.
@@ -113,6 +146,7 @@ fn is_cpu_range(part: &str) -> bool {
 const fn least_memory(engine: EngineKind) -> Bytes {
     match engine {
         EngineKind::Mysql => LEAST_MEMORY_OF_MYSQL,
+        EngineKind::Sqlite => LEAST_MEMORY_OF_SQLITE,
         _ => LEAST_MEMORY,
     }
 }
@@ -128,13 +162,16 @@ fn memory(
     if written < least {
         findings.error(
             at.span(),
-            format!("{written} is too little for a server"),
+            format!("{written} is too little for {}", engine.name()),
             format!("write {least} or more"),
         );
         return None;
     }
     let scaled = (written.0 as f64 * options.data_scale) as u64;
-    let least = LEAST_SCALED_MEMORY.max(least).min(written);
+    let least = match engine {
+        EngineKind::Sqlite => least,
+        _ => LEAST_SCALED_MEMORY.max(least).min(written),
+    };
     Some(Bytes(scaled.max(least.0) >> 20 << 20))
 }
 

@@ -195,8 +195,8 @@ fn refuse_misplaced(
         (
             "limits",
             limits.as_ref().map(At::span),
-            managed,
-            "only a server that plimsoll starts can be limited",
+            managed || engine == EngineKind::Sqlite,
+            "only SQLite on modeled drives, and a server that plimsoll starts, can be limited",
         ),
         (
             "count",

@@ -170,11 +170,6 @@ pub enum EventKind {
         path: String,
         error: String,
     },
-    /// The medium's drive is a model in virtual time, and what SQLite costs of a processor is assumed.
-    Simulated {
-        medium: String,
-        drive: String,
-    },
     /// The emulated drives with `speed = "auto"` run as they are rated.
     FullSpeed,
     /// They run slower by `factor`, because `medium` was late when it was tried at `tried` (`None`: as rated), by

@@ -87,7 +87,6 @@ event-full-speed = Emulated drives run at full speed: this machine answers in ti
 event-slowed-down = Emulated drives run { $factor } times slower than rated ({ event-tried }, { event-lateness }).
 event-begun-again = The run begins again with emulated drives { $factor } times slower than rated ({ event-tried }, { event-lateness } at { $point }; what was measured is in { $kept }).
 event-not-emulated = Medium { $medium }: the drive { $drive } is NOT emulated, the figures are those of { $path } ({ $error }).
-event-simulated = Medium { $medium }: the drive { $drive } is simulated in virtual time, and what SQLite costs of a processor is assumed, not fitted: no figure of this run may be quoted.
 event-emulator-stopped = The emulator itself did not run for { $stopped-ms } ms of a second (a stop, a CPU quota, or other work on all cores): requests waited before they were read, which their lateness does not show.
 event-saturated = The emulator's reader was busy for { $busy-percent } % of a second: requests wait before they are read, which their lateness does not show. Ask less of the drive, or use a machine with more idle cores.
 event-backing-full = The drive's backing store reached its limit of { $limit-bytes }: writes to new places fail with "no space left".

@@ -1291,6 +1291,10 @@ answer-ratio-response = { $medium } takes { $ratio } times as long{ $interval }
 answer-ratio = { $ratio } times that of { $medium }{ $interval }
 answer-interval = { " " }({ $low } to { $high })
 answer-and = { $first } and { $last }
+answer-simulated = Simulated, not measured: SQLite itself in virtual time, on models of the drives, of { $cpus } processors and of { $memory ->
+    [none] enough memory for all data
+   *[other] { $memory } of page cache
+ }.
 answer-media = { $at }, { $best } carries the most load: { $ratios }.
 answer-media-response = { $at }, { $best } responds fastest: by p99, { $ratios }.
 answer-media-tied = { $at }, { $best } and { $tied } carry about the same load: the ratio is { $ratio }{ $interval }.

@@ -37,6 +37,9 @@ pub struct RunFlags {
     /// Print all tables, conditions and findings below the answer.
     #[arg(short, long)]
     pub verbose: bool,
+    /// Emulate modeled drives in real time, also where plimsoll would simulate them in virtual time: SQLite alone.
+    #[arg(long)]
+    pub emulate: bool,
     /// Simulate time instead of waiting for it (plans whose systems are all mock, or SQLite on modeled drives).
     #[arg(long, hide = true)]
     pub virtual_time: bool,

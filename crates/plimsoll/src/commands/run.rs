@@ -117,6 +117,7 @@ fn options(args: &RunArgs) -> Result<Options, Failure> {
         scale: args.scale,
         data_scale: args.data_scale,
         seed: args.flags.seed,
+        emulate: args.flags.emulate,
         drives: catalog::known(),
     })
 }

@@ -13,13 +13,14 @@ use plimsoll_record::message::EventKind;
 use plimsoll_record::runfile::{RunFile, RunFileError};
 use plimsoll_record::{Event, Severity, SubjectId};
 use plimsoll_report::message::Messages;
-use plimsoll_virtual::vfs::VirtualMount;
+
 use plimsoll_worker::session::Together;
 
 use super::drives::MountedDrive;
 use super::error::StepResult;
 use super::hosts::Hosts;
 use super::inbox::Inbox;
+use super::simulate::SimulatedMedium;
 use super::running::RunningSystems;
 use super::wait::{ProgressUnit, RunSink, Waiter};
 use crate::progress::Progress;
@@ -45,7 +46,7 @@ pub(super) struct Execution<'a> {
     /// Emulated drives that are mounted, by their media.
     pub drives: HashMap<MediumId, MountedDrive>,
     /// Those of virtual time.
-    pub simulated: HashMap<MediumId, VirtualMount>,
+    pub simulated: HashMap<MediumId, SimulatedMedium>,
     /// Media that the doctor has checked.
     pub diagnosed: HashSet<MediumId>,
     /// Points begun, of all purposes.

@@ -24,13 +24,13 @@ use crate::drive_file;
 use crate::failure::Failure;
 use plimsoll_record::runfile::RunFileError;
 
-/// Refuses a plan that its media or this machine cannot run. Writes nothing. In virtual time no drive is mounted: the files
-/// are in the medium's directory.
+/// Refuses a plan that its media or this machine cannot run. Writes nothing. Of simulated drives the files are in the
+/// medium's directory.
 pub fn preflight(
     plan: &ResolvedPlan,
     overwrite: &[PathBuf],
-    virtual_time: bool,
 ) -> Result<(), Failure> {
+    let is_simulated = plan.is_simulated();
     // Those hosts check it.
     if !plan.on_hosts.is_empty() {
         return Ok(());
@@ -43,7 +43,7 @@ pub fn preflight(
     check_block_steps(plan, overwrite).map_err(|error| Failure::usage(error.to_string()))?;
     let used: Vec<MediumId> = plan.used_media().collect();
     limits::check(plan)?;
-    if !virtual_time {
+    if !is_simulated {
         let needs = memory.iter().filter(|need| used.contains(&need.medium));
         check_memory(needs).map_err(Failure::usage)?;
     }
@@ -51,14 +51,14 @@ pub fn preflight(
         let medium = plan.medium(id);
         if let Some(drive) = medium.kind.emulated() {
             drive_file::emulated(drive)?;
-            if !virtual_time {
+            if !is_simulated {
                 let mut steps = plan.load_steps();
                 let is_cut = steps.any(|step| step.power_cut.is_some() && step.on.contains(&id));
                 check_root(medium, drive, is_cut)?;
                 check_emulation(medium, drive)?;
             }
         }
-        let in_memory = memory.iter().filter(|_| virtual_time);
+        let in_memory = memory.iter().filter(|_| is_simulated);
         let needed = needed
             .iter()
             .chain(in_memory)

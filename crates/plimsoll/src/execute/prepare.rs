@@ -205,8 +205,16 @@ impl Execution<'_> {
     /// A directory for a system on a medium, which is made ready.
     fn make_place(&mut self, id: InstanceId, medium: MediumId) -> StepResult<FilePlace> {
         let system = &id.name(self.plan);
-        let ReadyMedium { subject, drive } = self.prepare_medium(medium, system)?;
-        let path = &self.plan.medium(medium).path;
+        let plan = self.plan;
+        let modeled = plan.medium(medium).kind.emulated();
+        let ReadyMedium { subject, drive } = match self.virtual_clock().zip(modeled) {
+            Some((clock, modeled)) => ReadyMedium {
+                subject: self.simulate(medium, modeled, &plan.system(id.system).limits, &clock)?,
+                drive: None,
+            },
+            None => self.prepare_medium(medium, system)?,
+        };
+        let path = &plan.medium(medium).path;
         Ok(match drive {
             Some(mount) => FilePlace {
                 medium: subject,
@@ -235,13 +243,6 @@ impl Execution<'_> {
     /// Describes a medium, and mounts its drive if it is an emulated one. `user` gets a disk there.
     pub(super) fn prepare_medium(&mut self, id: MediumId, user: &str) -> StepResult<ReadyMedium> {
         let plan = self.plan;
-        if let (Some(clock), Some(drive)) = (self.virtual_clock(), plan.medium(id).kind.emulated())
-        {
-            return Ok(ReadyMedium {
-                subject: self.simulate(id, drive, &clock)?,
-                drive: None,
-            });
-        }
         let mounted = match &plan.medium(id).kind {
             // Plans in which files are put on a device are refused.
             MediumKind::Directory | MediumKind::Device => false,

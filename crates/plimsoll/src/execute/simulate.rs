@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use plimsoll_analysis::summary::SIMULATED_FACT;
+use plimsoll_analysis::summary::{SIMULATED_CPUS_FACT, SIMULATED_FACT, SIMULATED_MEMORY_FACT};
 use plimsoll_drive::model::Setup;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::storage_model::StorageModel;
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_plan::MediumId;
 use plimsoll_plan::units::Nanos;
-use plimsoll_plan::resolved::{EmulatedDrive, FlushPolicy};
+use plimsoll_plan::resolved::{EmulatedDrive, FlushPolicy, Limits};
 use plimsoll_record::lane::Endpoint;
-use plimsoll_record::message::EventKind;
-use plimsoll_record::{Severity, SubjectId, SubjectKind};
+use plimsoll_record::{SubjectId, SubjectKind};
 use plimsoll_virtual::costs::CpuCosts;
 use plimsoll_virtual::drive::VirtualDrive;
 use plimsoll_virtual::machine::VirtualMachine;
@@ -22,8 +21,14 @@ use super::drives::drive_spec;
 use super::error::{RunError, StepResult};
 use super::execution::Execution;
 
-/// Processors of a simulated machine.
-const CPUS: u32 = 2;
+/// Processors of a simulated machine, where a plan does not say.
+const CPUS: u32 = 4;
+
+/// A drive in a machine of its own.
+pub(super) struct SimulatedMedium {
+    mount: VirtualMount,
+    limits: Limits,
+}
 
 impl Execution<'_> {
     /// Makes the medium's drive on a machine of its own, unless it exists, and describes it.
@@ -31,13 +36,15 @@ impl Execution<'_> {
         &mut self,
         id: MediumId,
         drive: &EmulatedDrive,
+        limits: &Limits,
         clock: &VirtualClock,
     ) -> StepResult<SubjectId> {
         let medium = self.plan.medium(id);
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
-        if self.simulated.contains_key(&id) {
+        if self.simulated.get(&id).is_some_and(|own| own.limits == *limits) {
             return Ok(subject);
         }
+        self.record_requests()?;
         let failed =
             |why: String| RunError::failed(format!("medium {}: {why}", medium.name.clone()));
         let spec = drive_spec(drive)?;
@@ -50,25 +57,26 @@ impl Execution<'_> {
         };
         let model = StorageModel::new(&spec, &setup);
         let virtual_drive = Arc::new(VirtualDrive::new(clock.clone(), model));
-        let machine = VirtualMachine::new(clock.clone(), CPUS, CpuCosts::REFERENCE);
-        let mount = VirtualMount::new(machine, virtual_drive, capacity, None, self.plan.data_seed);
-        self.simulated.insert(id, mount.map_err(failed)?);
-        self.file.facts(subject, &facts(&spec, &setup))?;
-        let simulated = EventKind::Simulated {
-            medium: medium.name.clone(),
-            drive: drive.drive.clone(),
+        let cpus = limits.cpus.map_or(CPUS, |cpus| cpus as u32);
+        let machine = VirtualMachine::new(clock.clone(), cpus, CpuCosts::REFERENCE);
+        let seed = self.plan.data_seed;
+        let mount = VirtualMount::new(machine, virtual_drive, capacity, limits.memory, seed);
+        let simulated = SimulatedMedium {
+            mount: mount.map_err(failed)?,
+            limits: limits.clone(),
         };
-        self.record_event(Some(subject), Severity::Error, simulated)?;
+        self.simulated.insert(id, simulated);
+        self.file.facts(subject, &facts(&spec, &setup, cpus, limits))?;
         self.file.commit()?;
         Ok(subject)
     }
 
     /// What simulated drives served in whole seconds since the last call.
     pub(super) fn record_requests(&mut self) -> StepResult<()> {
-        for (id, mount) in &self.simulated {
+        for (id, own) in &self.simulated {
             let medium = &self.plan.medium(*id).name;
             let subject = self.file.subject(SubjectKind::Medium, medium)?;
-            for (second, served) in mount.drive().take_served() {
+            for (second, served) in own.mount.drive().take_served() {
                 let [start, end] = [second, second + 1].map(Nanos::from_secs);
                 self.file.drive_second(subject, start, end, &served)?;
             }
@@ -86,19 +94,24 @@ impl Execution<'_> {
 
     /// Where the sessions of a system on this medium connect: on a simulated one through its VFS.
     pub(super) fn timed_endpoint(&self, endpoint: Endpoint, medium: Option<MediumId>) -> Endpoint {
-        let mount = medium.and_then(|medium| self.simulated.get(&medium));
-        match (endpoint, mount) {
-            (Endpoint::Sqlite { path, pragmas, .. }, Some(mount)) => Endpoint::Sqlite {
+        let simulated = medium.and_then(|medium| self.simulated.get(&medium));
+        match (endpoint, simulated) {
+            (Endpoint::Sqlite { path, pragmas, .. }, Some(own)) => Endpoint::Sqlite {
                 path,
                 pragmas,
-                vfs: Some(mount.name().to_owned()),
+                vfs: Some(own.mount.name().to_owned()),
             },
             (endpoint, _) => endpoint,
         }
     }
 }
 
-fn facts(spec: &DriveSpec, setup: &Setup) -> Vec<(String, String)> {
+fn facts(
+    spec: &DriveSpec,
+    setup: &Setup,
+    cpus: u32,
+    limits: &Limits,
+) -> Vec<(String, String)> {
     let flush = match setup.ignores_flush {
         true => "ignored",
         false => "honest",
@@ -112,8 +125,9 @@ fn facts(spec: &DriveSpec, setup: &Setup) -> Vec<(String, String)> {
         ("fill", setup.fill.to_string()),
         ("flush", flush.to_owned()),
         (SIMULATED_FACT, "yes".to_owned()),
-        ("simulated.cpus", CPUS.to_string()),
+        (SIMULATED_CPUS_FACT, cpus.to_string()),
     ];
+    let memory = limits.memory.map(|memory| (SIMULATED_MEMORY_FACT.to_owned(), memory.to_string()));
     let facts = facts.map(|(key, value)| (key.to_owned(), value));
-    facts.into_iter().chain(slower).collect()
+    facts.into_iter().chain(slower).chain(memory).collect()
 }

@@ -69,6 +69,7 @@ fn run_plan(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<Pla
         scale: task.scale,
         data_scale: task.data_scale,
         seed: Some(task.seed),
+        emulate: true,
         drives: catalog::known(),
     };
     // It was parsed before: what differs here are the files that it names.
@@ -76,7 +77,7 @@ fn run_plan(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<Pla
         parse(&task.text, &options).map_err(|errors| Failure::usage(errors.to_string()))?;
     let mut plan = parsed.plan;
     plan.on_hosts.clear();
-    preflight(&plan, &task.overwrite, false)?;
+    preflight(&plan, &task.overwrite)?;
     let notes = clear_leftovers(&plan)?;
     let job = Job {
         seed: task.seed,

@@ -26,37 +26,23 @@ pub(super) fn listen() -> Result<Interrupt, Failure> {
 
 /// Refuses what cannot be run. Writes nothing.
 pub(super) fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Result<(), Failure> {
-    if args.flags.virtual_time && !can_be_simulated(plan) {
+    if args.flags.virtual_time && !lives_in_virtual_time(plan) {
         return Err(Failure::usage(
             "--virtual-time simulates time, and only mock systems and SQLite on modeled drives live in it, without \
-             neighbors, backups, power cuts and events of members",
+             neighbors, backups, power cuts, failures of members and --emulate",
         ));
     }
     check_output(output)?;
-    preflight(plan, &args.flags.overwrite, args.flags.virtual_time)
+    preflight(plan, &args.flags.overwrite)
 }
 
 /// Whether all of it can run in virtual time.
-fn can_be_simulated(plan: &ResolvedPlan) -> bool {
-    let lives = |step: &Step| {
+fn lives_in_virtual_time(plan: &ResolvedPlan) -> bool {
+    let is_mock = |step: &Step| {
         step.load()
-            .is_some_and(|load| match plan.system(load.system).kind.engine() {
-                EngineKind::Mock => true,
-                EngineKind::Sqlite => {
-                    let mut media = load.on.iter().map(|medium| plan.medium(*medium));
-                    load.power_cut.is_none()
-                        && load.events.is_empty()
-                        && load.noise.is_empty()
-                        && media.all(|medium| medium.kind.emulated().is_some())
-                }
-                _ => false,
-            })
+            .is_some_and(|load| plan.system(load.system).kind.engine() == EngineKind::Mock)
     };
-    let is_known = |engine| matches!(engine, EngineKind::Mock | EngineKind::Sqlite);
-    let mut systems = plan.systems.iter();
-    plan.steps.iter().all(lives)
-        && systems.all(|system| is_known(system.kind.engine()))
-        && plan.used_hosts().is_empty()
+    plan.is_simulated() || (plan.steps.iter().all(is_mock) && plan.used_hosts().is_empty())
 }
 
 pub(super) fn job(
@@ -80,7 +66,7 @@ pub(super) fn job(
         plan_text,
         label: args.flags.label.clone(),
         quiet: args.flags.quiet,
-        virtual_time: args.flags.virtual_time,
+        virtual_time: args.flags.virtual_time || plan.is_simulated(),
         overwrite: args.flags.overwrite.clone(),
         next_factor: None,
         together: None,

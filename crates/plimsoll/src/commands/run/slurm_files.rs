@@ -141,6 +141,7 @@ pub(super) fn passed_on(args: &RunArgs) -> Vec<String> {
         format: _,
         quiet: _,
         verbose,
+        emulate,
         virtual_time,
     } = flags;
     let mut words = Vec::new();
@@ -158,6 +159,9 @@ pub(super) fn passed_on(args: &RunArgs) -> Vec<String> {
     }
     if *verbose {
         words.push("--verbose".into());
+    }
+    if *emulate {
+        words.push("--emulate".into());
     }
     if *virtual_time {
         words.push("--virtual-time".into());

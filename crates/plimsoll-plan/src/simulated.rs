@@ -1,0 +1,30 @@
+//! Which plans run in virtual time.
+
+use crate::emulated::DriveFilesystem;
+use crate::resolved::{Medium, ResolvedPlan, Step, SystemKind};
+
+impl ResolvedPlan {
+    /// Whether drives are simulated in virtual time: everything that is under load is SQLite on modeled drives, with nothing
+    /// beside it that only real time has (other hosts, backups, neighbors, power cuts, failures of members), and the plan does
+    /// not want it emulated.
+    pub fn is_simulated(&self) -> bool {
+        let has_real_time = self.emulate || !self.on_hosts.is_empty() || !self.hosts.is_empty();
+        !has_real_time && !self.steps.is_empty() && self.steps.iter().all(|step| self.can_be_simulated(step))
+    }
+
+    fn can_be_simulated(&self, step: &Step) -> bool {
+        let Some(load) = step.load() else {
+            return false;
+        };
+        let is_alone = load.power_cut.is_none() && load.events.is_empty() && load.noise.is_empty();
+        let is_sqlite = matches!(self.system(load.system).kind, SystemKind::Sqlite { .. });
+        let mut media = load.on.iter().map(|medium| self.medium(*medium));
+        is_alone && is_sqlite && media.all(is_modeled)
+    }
+}
+
+/// A drive with the filesystem that is modeled.
+fn is_modeled(medium: &Medium) -> bool {
+    let drive = medium.kind.emulated();
+    drive.is_some_and(|drive| drive.filesystem == DriveFilesystem::Ext4)
+}
