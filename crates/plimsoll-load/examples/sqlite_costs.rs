@@ -99,7 +99,9 @@ impl Case {
         }
         let (pragmas, control) = (BTreeMap::new(), Default::default());
         match &self.workload {
-            Workload::Tpcc(tpcc) => sqlite::load(&path, tpcc, SEED, &pragmas, &control).map(drop)?,
+            Workload::Tpcc(tpcc) => {
+                sqlite::load(&path, tpcc, SEED, &pragmas, &control).map(drop)?
+            }
             Workload::Sysbench(own) => {
                 sqlite::sysbench::load(&path, own, SEED, &pragmas, &control).map(drop)?;
             }
@@ -138,7 +140,9 @@ impl Case {
             let drawn: Vec<Input> = (0..self.window).map(|_| inputs()).collect();
             let began = thread_cpu_ns();
             for input in &drawn {
-                runtime.block_on(session.run(input)).map_err(|_| "a transaction failed")?;
+                runtime
+                    .block_on(session.run(input))
+                    .map_err(|_| "a transaction failed")?;
             }
             windows.push((thread_cpu_ns() - began) / self.window as f64);
         }
@@ -170,13 +174,18 @@ impl Case {
             let mut session = opened.await?;
             let before = machine.used();
             for _ in 0..count {
-                session.run(&inputs()).await.map_err(|_| "a transaction failed")?;
+                session
+                    .run(&inputs())
+                    .await
+                    .map_err(|_| "a transaction failed")?;
             }
             let after = machine.used();
             let uses = std::array::from_fn(|i| (after[i] - before[i]) / count as f64);
             Ok::<CpuUses, Failure>(uses)
         };
-        clock.block_on(all).map_err(|_| "nothing is left to wait for")?
+        clock
+            .block_on(all)
+            .map_err(|_| "nothing is left to wait for")?
     }
 }
 
@@ -193,12 +202,19 @@ fn fit(measured: &[Measured], fitted: &[CpuUse]) -> CpuUses {
             let j = *what as usize;
             let (mut over, mut under) = (0.0, 0.0);
             for case in measured {
-                let rest: f64 = (0..costs.len()).filter(|i| *i != j).map(|i| costs[i] * case.uses[i]).sum();
+                let rest: f64 = (0..costs.len())
+                    .filter(|i| *i != j)
+                    .map(|i| costs[i] * case.uses[i])
+                    .sum();
                 let weight = case.uses[j] / case.cpu_ns;
                 over += weight * (1.0 - rest / case.cpu_ns);
                 under += weight * weight;
             }
-            costs[j] = if under > 0.0 { (over / under).max(0.0) } else { 0.0 };
+            costs[j] = if under > 0.0 {
+                (over / under).max(0.0)
+            } else {
+                0.0
+            };
         }
     }
     costs
@@ -209,21 +225,39 @@ fn main() -> Result<(), Failure> {
     let mut measured = Vec::new();
     for case in cases() {
         let own = case.measure(&dir)?;
-        println!("{:24} {:9.1} µs  {:.2?}", own.name, own.cpu_ns / 1e3, own.uses);
+        println!(
+            "{:24} {:9.1} µs  {:.2?}",
+            own.name,
+            own.cpu_ns / 1e3,
+            own.uses
+        );
         measured.push(own);
     }
     // A sync and a request cost nothing on tmpfs, and a transaction of the client is not run here.
     let fitted: Vec<CpuUse> = CpuUse::ALL
         .into_iter()
-        .filter(|what| !matches!(what, CpuUse::Transaction | CpuUse::Wake | CpuUse::Sync | CpuUse::Request))
+        .filter(|what| {
+            !matches!(
+                what,
+                CpuUse::Transaction | CpuUse::Wake | CpuUse::Sync | CpuUse::Request
+            )
+        })
         .collect();
     let costs = fit(&measured, &fitted);
     for what in &fitted {
         println!("{what:?}: {:.0} ns", costs[*what as usize]);
     }
     for case in &measured {
-        let stated: f64 = costs.iter().zip(case.uses).map(|(cost, count)| cost * count).sum();
-        println!("{:24} {:+6.1} %", case.name, 100.0 * (stated / case.cpu_ns - 1.0));
+        let stated: f64 = costs
+            .iter()
+            .zip(case.uses)
+            .map(|(cost, count)| cost * count)
+            .sum();
+        println!(
+            "{:24} {:+6.1} %",
+            case.name,
+            100.0 * (stated / case.cpu_ns - 1.0)
+        );
     }
     Ok(())
 }

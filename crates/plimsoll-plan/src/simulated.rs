@@ -1,6 +1,6 @@
 //! Which plans run in virtual time.
 
-use crate::emulated::DriveFilesystem;
+use crate::emulated::{DriveFilesystem, DriveForm};
 use crate::resolved::{Medium, ResolvedPlan, Step, SystemKind};
 
 impl ResolvedPlan {
@@ -9,7 +9,9 @@ impl ResolvedPlan {
     /// not want it emulated.
     pub fn is_simulated(&self) -> bool {
         let has_real_time = self.emulate || !self.on_hosts.is_empty() || !self.hosts.is_empty();
-        !has_real_time && !self.steps.is_empty() && self.steps.iter().all(|step| self.can_be_simulated(step))
+        !has_real_time
+            && !self.steps.is_empty()
+            && self.steps.iter().all(|step| self.can_be_simulated(step))
     }
 
     fn can_be_simulated(&self, step: &Step) -> bool {
@@ -23,8 +25,10 @@ impl ResolvedPlan {
     }
 }
 
-/// A drive with the filesystem that is modeled.
+/// A drive with the filesystem that is modeled, of which the plan does not say how it is mounted.
 fn is_modeled(medium: &Medium) -> bool {
     let drive = medium.kind.emulated();
-    drive.is_some_and(|drive| drive.filesystem == DriveFilesystem::Ext4)
+    drive.is_some_and(|drive| {
+        drive.filesystem == DriveFilesystem::Ext4 && drive.form == DriveForm::Auto
+    })
 }

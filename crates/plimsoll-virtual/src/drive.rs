@@ -238,7 +238,9 @@ mod tests {
         clock.block_on(clock.sleep_until(whole)).unwrap();
         let seconds = drive.take_served();
         assert!(drive.take_served().is_empty());
-        let tallies = seconds.values().map(|second| &second[DriveOp::Read as usize]);
+        let tallies = seconds
+            .values()
+            .map(|second| &second[DriveOp::Read as usize]);
         tallies.map(|tally| tally.ops).sum()
     }
 

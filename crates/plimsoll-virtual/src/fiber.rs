@@ -61,7 +61,8 @@ pub fn now() -> Option<Nanos> {
 /// CPU time was used. It passes before the fiber's next wait, or with [`settle`].
 pub fn charge(what: CpuUse, count: f64) {
     if let Some(own) = current() {
-        own.owed.set(own.owed.get() + own.machine.charge(what, count));
+        own.owed
+            .set(own.owed.get() + own.machine.charge(what, count));
     }
 }
 

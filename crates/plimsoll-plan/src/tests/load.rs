@@ -323,5 +323,5 @@ fn limits_are_scaled_with_the_data_and_read_back() {
     };
     assert!(message("cpus = 1").contains("`limits` has no meaning for mock"));
     assert!(message("cpu_set = \"3-1\"").contains("no list of CPUs"));
-    assert!(message("memory = \"1MiB\"").contains("too little for a server"));
+    assert!(message("memory = \"1MiB\"").contains("too little for mock"));
 }

@@ -222,7 +222,7 @@ impl<'a> BenchPlan<'a> {
             match &medium.drive {
                 Some(drive) => writeln!(
                     out,
-                    "\n# An emulated drive: `plimsoll drive show {drive}`. `path` is where its directory is made.\n\
+                    "\n# A modeled drive: `plimsoll drive show {drive}`. `path` is where its files or its directory are.\n\
                      [medium.{}]\ndrive = {}\npath = {}",
                     quoted(&medium.name),
                     quoted(drive),

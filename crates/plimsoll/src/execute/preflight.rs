@@ -26,10 +26,7 @@ use plimsoll_record::runfile::RunFileError;
 
 /// Refuses a plan that its media or this machine cannot run. Writes nothing. Of simulated drives the files are in the
 /// medium's directory.
-pub fn preflight(
-    plan: &ResolvedPlan,
-    overwrite: &[PathBuf],
-) -> Result<(), Failure> {
+pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failure> {
     let is_simulated = plan.is_simulated();
     // Those hosts check it.
     if !plan.on_hosts.is_empty() {

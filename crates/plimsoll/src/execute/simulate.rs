@@ -8,8 +8,8 @@ use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::storage_model::StorageModel;
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_plan::MediumId;
-use plimsoll_plan::units::Nanos;
 use plimsoll_plan::resolved::{EmulatedDrive, FlushPolicy, Limits};
+use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Endpoint;
 use plimsoll_record::{SubjectId, SubjectKind};
 use plimsoll_virtual::costs::CpuCosts;
@@ -20,15 +20,10 @@ use plimsoll_virtual::vfs::VirtualMount;
 use super::drives::drive_spec;
 use super::error::{RunError, StepResult};
 use super::execution::Execution;
+use super::simulated_medium::SimulatedMedium;
 
 /// Processors of a simulated machine, where a plan does not say.
 const CPUS: u32 = 4;
-
-/// A drive in a machine of its own.
-pub(super) struct SimulatedMedium {
-    mount: VirtualMount,
-    limits: Limits,
-}
 
 impl Execution<'_> {
     /// Makes the medium's drive on a machine of its own, unless it exists, and describes it.
@@ -41,7 +36,11 @@ impl Execution<'_> {
     ) -> StepResult<SubjectId> {
         let medium = self.plan.medium(id);
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
-        if self.simulated.get(&id).is_some_and(|own| own.limits == *limits) {
+        if self
+            .simulated
+            .get(&id)
+            .is_some_and(|own| own.limits == *limits)
+        {
             return Ok(subject);
         }
         self.record_requests()?;
@@ -66,7 +65,8 @@ impl Execution<'_> {
             limits: limits.clone(),
         };
         self.simulated.insert(id, simulated);
-        self.file.facts(subject, &facts(&spec, &setup, cpus, limits))?;
+        self.file
+            .facts(subject, &facts(&spec, &setup, cpus, limits))?;
         self.file.commit()?;
         Ok(subject)
     }
@@ -106,12 +106,7 @@ impl Execution<'_> {
     }
 }
 
-fn facts(
-    spec: &DriveSpec,
-    setup: &Setup,
-    cpus: u32,
-    limits: &Limits,
-) -> Vec<(String, String)> {
+fn facts(spec: &DriveSpec, setup: &Setup, cpus: u32, limits: &Limits) -> Vec<(String, String)> {
     let flush = match setup.ignores_flush {
         true => "ignored",
         false => "honest",
@@ -127,7 +122,9 @@ fn facts(
         (SIMULATED_FACT, "yes".to_owned()),
         (SIMULATED_CPUS_FACT, cpus.to_string()),
     ];
-    let memory = limits.memory.map(|memory| (SIMULATED_MEMORY_FACT.to_owned(), memory.to_string()));
+    let memory = limits
+        .memory
+        .map(|memory| (SIMULATED_MEMORY_FACT.to_owned(), memory.to_string()));
     let facts = facts.map(|(key, value)| (key.to_owned(), value));
     facts.into_iter().chain(slower).chain(memory).collect()
 }

@@ -506,3 +506,10 @@ impl Outcome {
         self.failed(2, phrases)
     }
 }
+
+/// A run that was recorded and is kept.
+pub fn run_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../runs")
+        .join(name)
+}

@@ -18,7 +18,10 @@ fn plan(place: &Place, engine: &str, drive: &str, step: &str) {
     assert!(text.contains(&path));
     place.write(
         "plan.toml",
-        &text.replace(&path, &format!("{path}{drive}\n")),
+        &format!(
+            "emulate = true\n{}",
+            text.replace(&path, &format!("{path}{drive}\n"))
+        ),
     );
 }
 
@@ -502,11 +505,8 @@ fn without_fuse_a_plan_is_refused_or_uses_its_fallback() {
         "without_fuse = ",
         "plimsoll drive simulate",
     ]);
-    without_fuse(&place, &["bench", "sqlite", "medium", "--drive", "nvme"]).refused(&[
-        "medium nvme: ",
-        "fuse",
-        "no --drive",
-    ]);
+    let bench = ["bench", "sqlite", "medium", "--drive", "nvme", "--emulate"];
+    without_fuse(&place, &bench).refused(&["medium nvme: ", "fuse", "no --drive"]);
     for (key, step, what) in [
         (
             "form = \"block\"",

@@ -1,16 +1,8 @@
 //! Predictions from the run files in `runs/`.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::Value;
 
-use crate::common::Place;
-
-fn run_file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../runs")
-        .join(name)
-}
+use crate::common::{Place, run_file};
 
 fn predict(args: &[&str]) -> (Option<i32>, String, String) {
     let output = Place::new()

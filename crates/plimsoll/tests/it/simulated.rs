@@ -1,33 +1,99 @@
 //! SQLite on modeled drives in virtual time, by the command line.
 
-use crate::common::Place;
+use crate::common::{Place, run_file};
 use serde_json::Value;
 
-const PLAN: &str = "title = \"Simulated\"\nseed = 7\n[medium.volume]\ndrive = \"aws-gp3\"\ncapacity = \"2GiB\"\n\
-     [system.db]\nengine = \"sqlite\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\n\
-     system = \"db\"\nusers = 3\nramp = \"1s\"\nmeasure = \"2s\"\n";
-
-fn figures(place: &Place, file: &str) -> Value {
-    place
-        .run(&["run", "plan.toml", "--virtual-time", "-o", file])
-        .succeeded();
-    let point = place.opens(file)["summary"]["ladders"][0]["points"][0].clone();
-    assert!(point["overall"]["counts"]["committed"].as_u64() > Some(100));
-    point["overall"].clone()
+fn plan(limits: &str, drive: &str) -> String {
+    format!(
+        "title = \"Simulated\"\nseed = 7\n[medium.volume]\ndrive = \"{drive}\"\ncapacity = \"2GiB\"\n[system.db]\n\
+         engine = \"sqlite\"\n{limits}\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\n\
+         system = \"db\"\nusers = 3\nramp = \"1s\"\nmeasure = \"2s\"\n"
+    )
 }
 
+fn point(place: &Place, file: &str) -> Value {
+    place.run(&["run", "plan.toml", "-o", file]).succeeded();
+    place.opens(file)["summary"]["ladders"][0]["points"][0].clone()
+}
+
+fn committed(point: &Value) -> u64 {
+    point["overall"]["counts"]["committed"].as_u64().unwrap()
+}
+
+/// Neither FUSE nor root, and the same on each machine.
 #[test]
-fn equal_runs_have_equal_figures_and_none_is_to_be_quoted() {
+fn equal_runs_have_equal_figures_and_are_called_simulated() {
     let place = Place::new();
-    place.write("plan.toml", PLAN);
-    assert_eq!(figures(&place, "a.plimsoll"), figures(&place, "b.plimsoll"));
+    place.write("plan.toml", &plan("", "aws-gp3"));
+    let [once, again] = ["a.plimsoll", "b.plimsoll"].map(|file| point(&place, file));
+    assert!(committed(&once) > 100);
+    assert_eq!(once["overall"], again["overall"]);
     let text = place
         .run(&["export", "a.plimsoll", "--to", "text"])
         .succeeded();
-    assert!(
-        text.stdout.contains("No answer, the result is invalid")
-            && text.stdout.contains("simulated in virtual time"),
-        "{}",
-        text.stdout
+    let answer = "Simulated, not measured: SQLite itself in virtual time, on models of the drives, of 4 processors";
+    let words = text.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(answer), "{}", text.stdout);
+}
+
+#[test]
+fn memory_of_the_simulated_machine_decides_what_is_read() {
+    let place = Place::new();
+    place.write("plan.toml", &plan("", "aws-gp3"));
+    let enough = committed(&point(&place, "enough.plimsoll"));
+    let limits = "limits = { cpus = 16, memory = \"16MiB\" }";
+    place.write("plan.toml", &plan(limits, "aws-gp3"));
+    let little = committed(&point(&place, "little.plimsoll"));
+    assert!(little * 10 < enough * 7, "{little} of {enough}");
+    place.write(
+        "plan.toml",
+        &format!("emulate = true\n{}", plan(limits, "aws-gp3")),
     );
+    place
+        .run(&["run", "plan.toml"])
+        .refused(&["nothing limits SQLite in real time"]);
+}
+
+/// Recorded on drives that were emulated at full speed, or eight times slower.
+#[test]
+fn simulated_figures_are_those_that_emulated_drives_gave() {
+    let recorded = run_file("2026-11-28-vm-2cpu/predict/sqlite-virtual-1.plimsoll");
+    let place = Place::new();
+    let by_users = |place: &Place, run: &str| -> Vec<(Value, Value, f64)> {
+        let ladders = place.opens(run)["summary"]["ladders"].clone();
+        let ladders = ladders.as_array().unwrap().iter();
+        let points = ladders.flat_map(|ladder| ladder["points"].as_array().unwrap().clone());
+        let rate = |point: &Value| point["completed_per_second"].as_f64().unwrap();
+        points
+            .map(|point| {
+                (
+                    point["medium"].clone(),
+                    point["users"].clone(),
+                    rate(&point),
+                )
+            })
+            .collect()
+    };
+    let text = "title = \"Cases\"\nseed = 1\n[medium.disk]\ndrive = \"disk-7200rpm-4t\"\n[medium.raid10-disk]\n\
+                drive = \"raid10:4:disk-7200rpm-4t\"\n[medium.consumer-slow8]\ndrive = \"consumer-nvme-1t\"\nslower = 8\n\
+                [system.db]\nengine = \"sqlite\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\n\
+                system = \"db\"\non = [\"disk\", \"raid10-disk\", \"consumer-slow8\"]\nusers = [1, 6]\nramp = \"2s\"\n\
+                measure = \"20s\"\n";
+    place.write("plan.toml", text);
+    place
+        .run(&["run", "plan.toml", "-o", "own.plimsoll"])
+        .succeeded();
+    let recorded = by_users(&place, recorded.to_str().unwrap());
+    let own = by_users(&place, "own.plimsoll");
+    assert_eq!(own.len(), 6);
+    for (medium, users, simulated) in own {
+        let case = recorded
+            .iter()
+            .find(|case| (&case.0, &case.1) == (&medium, &users));
+        let off = 100.0 * (simulated / case.unwrap().2 - 1.0);
+        assert!(
+            off.abs() < 15.0,
+            "{medium}, {users} users: {simulated:.1}/s, {off:+.1} %"
+        );
+    }
 }

@@ -76,7 +76,8 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         open: point.offered_per_second.is_some(),
         probe: ladder.line.is_some(),
         above_line: point.above_line,
-        measured_s: Some(point.measured_s),
+        // Nothing disturbs a simulation: how far its figures scatter decides whether it was long enough.
+        measured_s: Some(point.measured_s).filter(|_| !facts.is_simulated()),
         in_flight: in_flight(facts, ladder, point),
         counted: counted(point),
         trend: trend(point.steady, point.measured_s),
