@@ -58,7 +58,6 @@ need_to_emulate() {
 
 need_for_quickstart() {
     need_to_build
-    need_to_emulate
 }
 
 need_to_test() {

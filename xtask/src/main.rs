@@ -5,6 +5,7 @@
 use std::process::ExitCode;
 
 mod bench;
+mod cases;
 mod ci;
 mod exec;
 mod kills;
@@ -37,6 +38,8 @@ cargo xtask TASK
     plans                runs each shipped plan at the size of its demonstration, for an hour or two, and compares how it
                          ended with its comment; not part of script/test; --binary FILE (default: the release build),
                          --only NAME,NAME, --dir DIR (default: /var/tmp/plimsoll-plans), --limit SECONDS of each plan
+    cases                recorded emulations of SQLite once more in virtual time, compared; --binary FILE (default: the
+                         release build)
     pictures             the pictures of docs, from a committed run; needs chromium
     bench client         what one transaction costs the client, beside pgbench on the same server
     bench load           what loading one warehouse costs
@@ -73,6 +76,7 @@ fn run(words: &[&str]) -> Task {
             print!("{HELP}");
             Ok(())
         }
+        ["cases", rest @ ..] => cases::run(rest),
         ["ci"] => ci::run(),
         ["quick"] => ci::quick(),
         ["test"] => suite::run(),

@@ -46,7 +46,9 @@ use plimsoll_record::{Record, Severity};
 
 use crate::audit::Audit;
 use crate::emulated::EmulatedDrives;
-use crate::summary::{RunFigures, SIMULATED_CPUS_FACT, SIMULATED_MEMORY_FACT, Verdict};
+use crate::summary::{
+    RunFigures, SIMULATED_CPUS_FACT, SIMULATED_MEMORY_FACT, SIMULATED_SPEED_FACT, Verdict,
+};
 use choose::{ChoiceInput, ChosenAnswer, media, single};
 use refused::RefusedFigures;
 
@@ -86,6 +88,7 @@ fn simulated(record: &Record) -> Option<SimulatedMachine> {
     };
     Some(SimulatedMachine {
         cpus: fact(SIMULATED_CPUS_FACT)?,
+        cpu_speed: fact(SIMULATED_SPEED_FACT),
         memory: fact(SIMULATED_MEMORY_FACT),
     })
 }

@@ -86,7 +86,7 @@ pub use drive::{DriveLateness, KernelTimes, WAITING_LIMIT};
 pub use drive_summary::{
     ADDED_LIMIT, BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary,
     DriveTimes, FEWEST_OPS, LATENESS_LIMIT, MemberSummary, SIMULATED_CPUS_FACT, SIMULATED_FACT,
-    SIMULATED_MEMORY_FACT, lateness_us,
+    SIMULATED_MEMORY_FACT, SIMULATED_SPEED_FACT, lateness_us,
 };
 pub use effect::{EffectLoad, MediumEffect, NoiseChange, NoiseEffect, VictimEffect};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};

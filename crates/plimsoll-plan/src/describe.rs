@@ -262,6 +262,7 @@ fn write_limits(out: &mut String, name: &str, limits: &Limits) -> fmt::Result {
     }
     let Limits {
         cpus,
+        cpu_speed,
         cpu_set,
         memory,
         io:
@@ -275,6 +276,7 @@ fn write_limits(out: &mut String, name: &str, limits: &Limits) -> fmt::Result {
     } = limits;
     writeln!(out, "\n[system.{name}.limits]")?;
     cpus.map_or(Ok(()), |cpus| writeln!(out, "cpus = {cpus:?}"))?;
+    cpu_speed.map_or(Ok(()), |speed| writeln!(out, "cpu_speed = {speed:?}"))?;
     if !cpu_set.is_empty() {
         writeln!(out, "cpu_set = {}", quoted(cpu_set))?;
     }

@@ -12,6 +12,9 @@ pub struct Limits {
     pub cpus: Option<f64>,
     /// Which CPUs, as the kernel lists them: `0-3,8`. Empty: any.
     pub cpu_set: String,
+    /// Of the simulated machine of SQLite, against the reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_speed: Option<f64>,
     /// Memory with the page cache that its reads and writes fill; it gets no swap.
     pub memory: Option<Bytes>,
     /// On the block device below its medium.
@@ -59,12 +62,17 @@ impl Limits {
     pub fn is_none(&self) -> bool {
         let Self {
             cpus,
+            cpu_speed,
             cpu_set,
             memory,
             io,
             without: _,
         } = self;
-        cpus.is_none() && cpu_set.is_empty() && memory.is_none() && io.is_none()
+        cpus.is_none()
+            && cpu_speed.is_none()
+            && cpu_set.is_empty()
+            && memory.is_none()
+            && io.is_none()
     }
 
     /// How many CPUs the system can use at a time; `None`: all of the machine.

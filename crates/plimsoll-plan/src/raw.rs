@@ -207,6 +207,10 @@ pub struct RawLimits {
     pub cpus: Option<At<f64>>,
     /// Which CPUs, such as `"0-3,8"`. Default: any.
     pub cpu_set: Option<At<String>>,
+    /// Of the simulated machine of SQLite: its processors do 2 times the work of the reference's in the same time with `2.0`;
+    /// 0.1 to 10. Default: 1.
+    #[schemars(range(min = 0.1, max = 10.0))]
+    pub cpu_speed: Option<At<f64>>,
     /// Memory with the page cache that its reads and writes fill, such as `"32GiB"`; `--data-scale` multiplies it, down
     /// to 512 MiB. Default: no limit.
     pub memory: Option<At<RawSize>>,

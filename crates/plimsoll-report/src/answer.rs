@@ -55,8 +55,12 @@ pub(crate) fn parts<'a>(m: &Messages, answer: &'a RunAnswer) -> AnswerParts<'a> 
 /// That nothing was measured.
 fn simulated(m: &Messages, answer: &RunAnswer) -> Option<String> {
     let own = answer.simulated.as_ref()?;
-    let memory = own.memory.clone().unwrap_or_else(|| "none".to_owned());
-    let args = [("cpus", own.cpus.clone()), ("memory", memory)];
+    let known = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "none".to_owned());
+    let args = [
+        ("cpus", own.cpus.clone()),
+        ("speed", known(&own.cpu_speed)),
+        ("memory", known(&own.memory)),
+    ];
     Some(m.text_with("answer-simulated", &args))
 }
 

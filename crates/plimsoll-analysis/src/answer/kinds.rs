@@ -41,6 +41,9 @@ pub struct RunAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SimulatedMachine {
     pub cpus: String,
+    /// Against the reference's; none: as fast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_speed: Option<String>,
     /// For the page cache; none: enough for everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,

@@ -19,6 +19,8 @@ pub const SIMULATED_FACT: &str = "simulated";
 /// Facts of such a medium: processors of the machine, and memory for its page cache where that is limited.
 pub const SIMULATED_CPUS_FACT: &str = "simulated.cpus";
 pub const SIMULATED_MEMORY_FACT: &str = "simulated.memory";
+/// How fast its processors are against the reference's, where that is not 1.
+pub const SIMULATED_SPEED_FACT: &str = "simulated.cpu_speed";
 
 /// Rule EMULATED: largest median lateness, as a share of the median modelled time.
 pub const LATENESS_LIMIT: f64 = 0.10;

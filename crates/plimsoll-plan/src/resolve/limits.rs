@@ -28,6 +28,7 @@ pub(super) fn resolve(
     };
     let RawLimits {
         cpus,
+        cpu_speed,
         cpu_set,
         memory,
         read_bytes,
@@ -39,6 +40,9 @@ pub(super) fn resolve(
     if engine == EngineKind::Sqlite {
         refuse_servers_limits(at, findings)?;
     }
+    let cpu_speed = optional(cpu_speed.as_ref(), |at| {
+        self::cpu_speed(at, engine, findings)
+    });
     let cpus = optional(cpus.as_ref(), |at| self::cpus(at, findings));
     let cpu_set = optional(cpu_set.as_ref(), |at| self::cpu_set(at, findings));
     let memory = optional(memory.as_ref(), |at| {
@@ -50,6 +54,7 @@ pub(super) fn resolve(
     let writes = optional(writes.as_ref(), |at| per_second(at, "`writes`", findings));
     let limits = Limits {
         cpus: cpus?,
+        cpu_speed: cpu_speed?,
         cpu_set: cpu_set?.unwrap_or_default(),
         memory: memory?,
         io: IoLimits {
@@ -76,25 +81,25 @@ pub(super) fn resolve(
 fn refuse_servers_limits(at: &At<RawLimits>, findings: &mut Findings<'_>) -> Option<()> {
     let RawLimits {
         cpus,
+        cpu_speed: _,
         cpu_set,
         memory: _,
         read_bytes,
         write_bytes,
         reads,
         writes,
-        without,
+        without: _,
     } = at.get();
     let is_whole = cpus.as_ref().is_none_or(|cpus| cpus.get().fract() == 0.0);
     let has_others = cpu_set.is_some()
         || read_bytes.is_some()
         || write_bytes.is_some()
         || reads.is_some()
-        || writes.is_some()
-        || without.is_some();
+        || writes.is_some();
     if is_whole && !has_others {
         return Some(());
     }
-    let help = "SQLite runs on a simulated machine: state `memory` and a whole number of `cpus`, and another drive in place \
+    let help = "SQLite runs on a simulated machine: state `memory`, a whole number of `cpus` and their `cpu_speed`, and another drive in place \
                 of limits of it";
     findings.error(at.span(), "SQLite has no such limits", help);
     None
@@ -115,6 +120,23 @@ fn cpus(at: &At<f64>, findings: &mut Findings<'_>) -> Option<f64> {
         format!("`cpus` cannot be {cpus}"),
         "0.05 to 4096 is possible",
     );
+    None
+}
+
+fn cpu_speed(at: &At<f64>, engine: EngineKind, findings: &mut Findings<'_>) -> Option<f64> {
+    let speed = *at.get();
+    let (message, help) = match engine {
+        EngineKind::Sqlite if (0.1..=10.0).contains(&speed) => return Some(speed),
+        EngineKind::Sqlite => (
+            format!("`cpu_speed` cannot be {speed}"),
+            "0.1 to 10 is possible",
+        ),
+        _ => (
+            "`cpu_speed` is of simulated processors".to_owned(),
+            "limit `cpus`: only SQLite runs on simulated processors",
+        ),
+    };
+    findings.error(at.span(), message, help);
     None
 }
 

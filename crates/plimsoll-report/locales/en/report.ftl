@@ -1291,7 +1291,10 @@ answer-ratio-response = { $medium } takes { $ratio } times as long{ $interval }
 answer-ratio = { $ratio } times that of { $medium }{ $interval }
 answer-interval = { " " }({ $low } to { $high })
 answer-and = { $first } and { $last }
-answer-simulated = Simulated, not measured: SQLite itself in virtual time, on models of the drives, of { $cpus } processors and of { $memory ->
+answer-simulated = Simulated, not measured: SQLite itself in virtual time, on models of the drives, of { $cpus } processors{ $speed ->
+    [none] {""}
+   *[other] {" "}{ $speed } times as fast as the reference
+ } and of { $memory ->
     [none] enough memory for all data
    *[other] { $memory } of page cache
  }.

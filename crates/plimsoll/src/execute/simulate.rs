@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_analysis::summary::{SIMULATED_CPUS_FACT, SIMULATED_FACT, SIMULATED_MEMORY_FACT};
+use plimsoll_analysis::summary::{
+    SIMULATED_CPUS_FACT, SIMULATED_FACT, SIMULATED_MEMORY_FACT, SIMULATED_SPEED_FACT,
+};
 use plimsoll_drive::model::Setup;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::storage_model::StorageModel;
@@ -56,8 +58,9 @@ impl Execution<'_> {
         };
         let model = StorageModel::new(&spec, &setup);
         let virtual_drive = Arc::new(VirtualDrive::new(clock.clone(), model));
+        let costs = CpuCosts::REFERENCE.at_speed(limits.cpu_speed.unwrap_or(1.0));
         let cpus = limits.cpus.map_or(CPUS, |cpus| cpus as u32);
-        let machine = VirtualMachine::new(clock.clone(), cpus, CpuCosts::REFERENCE);
+        let machine = VirtualMachine::new(clock.clone(), cpus, costs);
         let seed = self.plan.data_seed;
         let mount = VirtualMount::new(machine, virtual_drive, capacity, limits.memory, seed);
         let simulated = SimulatedMedium {
@@ -126,5 +129,9 @@ fn facts(spec: &DriveSpec, setup: &Setup, cpus: u32, limits: &Limits) -> Vec<(St
         .memory
         .map(|memory| (SIMULATED_MEMORY_FACT.to_owned(), memory.to_string()));
     let facts = facts.map(|(key, value)| (key.to_owned(), value));
-    facts.into_iter().chain(slower).chain(memory).collect()
+    let speed = limits
+        .cpu_speed
+        .map(|speed| (SIMULATED_SPEED_FACT.to_owned(), speed.to_string()));
+    let facts = facts.into_iter().chain(slower).chain(memory);
+    facts.chain(speed).collect()
 }
