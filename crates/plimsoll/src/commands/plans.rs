@@ -114,6 +114,9 @@ fn row(file: &BundledFile) -> Result<PlanRow, Failure> {
 /// Programs and rights that the plan takes.
 fn needs(plan: &ResolvedPlan) -> Vec<&'static str> {
     let mut needs: BTreeSet<&str> = plan.systems.iter().filter_map(server).collect();
+    if plan.is_simulated() {
+        return Vec::new();
+    }
     let media = &plan.media;
     if media.iter().any(|medium| medium.kind.emulated().is_some()) {
         needs.insert("FUSE");

@@ -159,7 +159,7 @@ mod tests {
 
     fn plan(media: &str) -> ResolvedPlan {
         let text = format!(
-            "title = \"t\"\n{media}\n[system.db]\nengine = \"sqlite\"\n[workload.w.tpcc]\nwarehouses = 1\n[[step]]\n\
+            "title = \"t\"\nemulate = true\n{media}\n[system.db]\nengine = \"sqlite\"\n[workload.w.tpcc]\nwarehouses = 1\n[[step]]\n\
              run = \"w\"\nsystem = \"db\"\nusers = 2\n"
         );
         let parsed = parse(&text, &drive_file::options());

@@ -180,7 +180,7 @@ fn without_a_terminal_each_command_and_option_is_one_line() {
     );
     let plans = place.run(&["plans"]).succeeded().stdout;
     assert!(
-        plans.contains("What would NVMe, SATA or a disk change for SQLite?"),
+        plans.contains("What would NVMe, SATA, RAID 5 or a disk change for SQLite?"),
         "{plans}"
     );
     place.write("plan.toml", "title = \"Mock\"\n[system.db.mock]\nlatency = \"1ms\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\nsystem = \"db\"\nusers = 2\nmeasure = \"5s\"\n");
