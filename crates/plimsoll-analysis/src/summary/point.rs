@@ -6,6 +6,7 @@ use super::conserve::{self, Balance};
 use super::cpu::CpuShares;
 use super::cut::CutSummary;
 use super::drive;
+use super::drive_summary::SIMULATED_FACT;
 use super::finding::{Finding, Verdict};
 use super::findings;
 use super::imported;
@@ -74,6 +75,9 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
         .iter()
         .any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
     figures.complete = measured && !cut_short;
+    // Only repeats tell how far simulated figures scatter: nothing disturbs them in time.
+    let fact = |medium| index.fact(medium, SIMULATED_FACT);
+    figures.short &= point.medium.and_then(fact).is_none();
     latencies(index, point, &phases, &mut figures);
     if let Some(window) = tick::window(&phases) {
         figures.metrics = means::over(
