@@ -1,6 +1,7 @@
 //! What fio prints with `--status-interval`, cut into its documents.
 //!
-//! Each is printed whole: it begins with a line `{` and ends with a line `}`. Between them fio prints messages.
+//! It begins with a line `{` and ends with a line `}`; lines between these are indented. Between documents fio prints messages,
+//! and where a signal ends it, also into one.
 
 /// Takes fio's standard output line by line.
 #[derive(Debug, Default)]
@@ -32,12 +33,12 @@ impl Documents {
                 self.open = None;
                 Some(Piece::Document(document))
             }
-            (Some(document), line) => {
+            (Some(document), line) if line.starts_with([' ', '\t']) => {
                 document.push_str(line);
                 document.push('\n');
                 None
             }
-            (None, line) => (!line.trim().is_empty()).then(|| Piece::Message(line.to_owned())),
+            (_, line) => (!line.trim().is_empty()).then(|| Piece::Message(line.to_owned())),
         }
     }
 }
@@ -126,6 +127,18 @@ mod tests {
         );
         let last = parse(documents(FULL).last().unwrap()).unwrap();
         assert_eq!(last.jobs[0].error, 28);
+    }
+
+    /// fio's signal handler prints while a snapshot is being printed.
+    #[test]
+    fn a_message_in_the_middle_of_a_document_is_no_part_of_it() {
+        let all = documents(STATUS);
+        let middle = all[0].find("  \"jobs\"").unwrap();
+        let (head, tail) = all[0].split_at(middle);
+        let text = format!("{head}\nfio: terminating on signal 2\n{tail}");
+        assert_eq!(documents(&text), all[..1]);
+        assert_eq!(messages(&text), ["fio: terminating on signal 2"]);
+        assert!(parse(&documents(&text)[0]).is_ok());
     }
 
     #[test]
