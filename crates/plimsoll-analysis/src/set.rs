@@ -123,6 +123,7 @@ fn row(system: String, scene: Interference, choice: Vec<usize>, loads: &[InRun<'
         ),
         verdict,
         drive: ladder.drive.clone(),
+        is_simulated: ladder.is_simulated,
         slower: ladder.slower,
         because: reasons(loads, verdict),
     }

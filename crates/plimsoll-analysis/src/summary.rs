@@ -85,7 +85,7 @@ pub use database::DatabaseFigures;
 pub use drive::{DriveLateness, KernelTimes, WAITING_LIMIT};
 pub use drive_summary::{
     ADDED_LIMIT, BEYOND_LIMIT, DRIVE_FACT, DRIVE_TITLE_FACT, DriveOpSummary, DriveSummary,
-    DriveTimes, FEWEST_OPS, LATENESS_LIMIT, MemberSummary, SIMULATED_CPUS_FACT, SIMULATED_FACT,
+    DriveTimes, FEWEST_OPS, LATENESS_LIMIT, MemberSummary, SIMULATED_CPUS_FACT,
     SIMULATED_MEMORY_FACT, SIMULATED_SPEED_FACT, lateness_us,
 };
 pub use effect::{EffectLoad, MediumEffect, NoiseChange, NoiseEffect, VictimEffect};

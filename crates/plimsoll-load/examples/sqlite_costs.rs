@@ -16,7 +16,6 @@ use plimsoll_load::engine::Session;
 use plimsoll_load::engine::sqlite::{self, SimulatedSession, SqliteSession, WriterQueue};
 use plimsoll_load::workload::{Input, Source};
 use plimsoll_plan::resolved::{Distribution, Home, Script, Sysbench, Tpcc, TxnMode, Workload};
-
 use plimsoll_plan::units::Bytes;
 use plimsoll_virtual::calendar::VirtualClock;
 use plimsoll_virtual::costs::{CpuCosts, CpuUse, CpuUses};

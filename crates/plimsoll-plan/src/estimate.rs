@@ -76,7 +76,7 @@ pub fn estimate(plan: &ResolvedPlan) -> Estimate {
     let (memory, space): (Vec<MediumId>, _) = plan
         .medium_ids()
         .filter(|id| plan.medium(*id).kind != MediumKind::Device)
-        .partition(|id| is_in_memory(plan.medium(*id)));
+        .partition(|id| !plan.is_simulated() && is_in_memory(plan.medium(*id)));
     Estimate {
         duration: total(per_step.iter().map(|step| step.duration)),
         load_duration: total(per_step.iter().map(|step| step.load_duration)),
@@ -114,7 +114,8 @@ fn needed(plan: &ResolvedPlan, medium: MediumId) -> Bytes {
             .0
             .saturating_add(block::space(plan, medium).0),
     );
-    let emulated = plan.medium(medium).kind.emulated().is_some() && data > Bytes(0);
+    let is_mounted = plan.medium(medium).kind.emulated().is_some() && !plan.is_simulated();
+    let emulated = is_mounted && data > Bytes(0);
     Bytes(
         data.0
             .saturating_add(if emulated { FILESYSTEM.0 } else { 0 }),

@@ -40,7 +40,7 @@ pub use event::{Event, Severity};
 pub use outage::Outage;
 pub use point::{Phase, PhaseId, Point, PointId, PointPurpose};
 pub use power_cut::{PowerCut, Receipt};
-pub use record::Record;
+pub use record::{Record, SIMULATED_FACT};
 pub use reported::Reported;
 pub use reset::Reset;
 pub use run::{Integrity, RunInfo, RunStatus};

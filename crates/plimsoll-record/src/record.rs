@@ -38,7 +38,15 @@ pub struct Record {
     pub integrity: Integrity,
 }
 
+/// A fact of each medium of a run in virtual time on modeled drives.
+pub const SIMULATED_FACT: &str = "simulated";
+
 impl Record {
+    /// Whether its figures are simulated in virtual time: all of a run's, or none.
+    pub fn is_simulated(&self) -> bool {
+        self.facts.iter().any(|fact| fact.key == SIMULATED_FACT)
+    }
+
     pub fn subject(&self, kind: SubjectKind, name: &str) -> Option<&Subject> {
         self.subjects
             .iter()

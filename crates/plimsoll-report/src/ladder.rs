@@ -47,9 +47,12 @@ pub(crate) fn main_txn(m: &Messages, ladder: &LadderSummary) -> String {
     txn.map_or_else(|| m.text("chart-all"), |txn| txn.name.clone())
 }
 
-/// The sentence that figures are those of an emulated drive; empty where there is none.
+/// The sentence that figures are those of an emulated or simulated drive; empty where there is none.
 pub(crate) fn emulated(m: &Messages, ladder: &LadderSummary) -> String {
-    medium::emulated(m, ladder.drive.as_ref())
+    match (&ladder.drive, ladder.is_simulated) {
+        (Some(drive), true) => m.text_with("simulated-drive", &[("drive", drive.clone())]),
+        (drive, _) => medium::emulated(m, drive.as_ref()),
+    }
 }
 
 type Loads<'a> = Table<'a, LoadView<'a>>;

@@ -53,7 +53,7 @@ pub struct CpuCosts {
 }
 
 impl CpuCosts {
-    /// Of a virtual processor of an AMD EPYC of 2025, rounded: `examples/sqlite_costs.rs` of plimsoll-load fits those of
+    /// Of a processor of a virtual machine on an AMD EPYC, rounded: `examples/sqlite_costs.rs` of plimsoll-load fits those of
     /// statements, pages and locks to 14 kinds of transactions (the mix of TPC-C within 4 %, new orders +20 %, deliveries
     /// −36 %). Of a transaction and of going on: from the same load with one user (199 µs for each) and with four. Of a sync
     /// and of a request: assumed.

@@ -92,6 +92,9 @@ fn of_point(record: &Record, figures: &PointSummary) -> Result<MeasuredDemand, R
     let point = point.ok_or(Refusal::ManySystems)?;
     let medium = point.medium.ok_or(Refusal::NotEmulated)?;
     let drive = source_drive(record, medium).ok_or(Refusal::NotEmulated)?;
+    if record.is_simulated() {
+        return Err(Refusal::Simulated);
+    }
     if point.offered_per_second.is_some() {
         return Err(Refusal::OfferedRate);
     }

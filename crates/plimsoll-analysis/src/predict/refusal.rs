@@ -10,6 +10,8 @@ pub enum Refusal {
     ManySystems,
     /// The point's medium is no emulated drive, so that its model is not known.
     NotEmulated,
+    /// Its figures are simulated: another drive can be simulated as well.
+    Simulated,
     /// The load was offered at a rate: its throughput is not the drive's doing.
     OfferedRate,
     /// The audit found the point invalid.
@@ -48,6 +50,7 @@ impl Refusal {
         match self {
             Self::ManySystems => "many-systems",
             Self::NotEmulated => "not-emulated",
+            Self::Simulated => "simulated",
             Self::OfferedRate => "offered-rate",
             Self::InvalidSource => "invalid-source",
             Self::Unsteady => "unsteady",

@@ -113,6 +113,7 @@ mod tests {
             device_reads_per_txn: None,
             verdict,
             drive: None,
+            is_simulated: false,
             slower: None,
             because: Vec::new(),
         }

@@ -36,6 +36,9 @@ pub struct SetRow {
     /// What people call the drive that was emulated, with how much slower it ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<String>,
+    /// Whether that drive was simulated in virtual time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_simulated: bool,
     /// How many times slower than rated that drive ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slower: Option<f64>,

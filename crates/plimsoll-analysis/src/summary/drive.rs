@@ -1,8 +1,8 @@
 //! An emulated drive over a point's window: modelled and real times, and whether it kept up.
 
 use super::drive_summary::{
-    ADDED_DOUBTFUL, ADDED_LIMIT, DriveOpSummary, DriveSummary, DriveTimes, FEWEST_OPS,
-    SIMULATED_FACT, Waiting, lateness_us,
+    ADDED_DOUBTFUL, ADDED_LIMIT, DriveOpSummary, DriveSummary, DriveTimes, FEWEST_OPS, Waiting,
+    lateness_us,
 };
 use super::finding::{Finding, FindingKind};
 use super::index::Index;
@@ -30,8 +30,8 @@ pub(super) fn summarise(
     figures: &PointSummary,
 ) -> Option<DriveSummary> {
     let drive = index.drive_title(point.medium)?;
-    // Nothing in virtual time is late, and its requests are not recorded yet.
-    if index.fact(point.medium?, SIMULATED_FACT).is_some() {
+    // Nothing in virtual time is late.
+    if index.record.is_simulated() {
         return None;
     }
     let cut = index.cut_of(point);

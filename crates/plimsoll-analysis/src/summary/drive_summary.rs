@@ -14,9 +14,7 @@ pub const DRIVE_TITLE_FACT: &str = "drive_title";
 /// A fact of an emulated medium that was slowed: how many times.
 pub const SLOWER_FACT: &str = "slower";
 
-/// A fact of a medium whose drive is simulated in virtual time.
-pub const SIMULATED_FACT: &str = "simulated";
-/// Facts of such a medium: processors of the machine, and memory for its page cache where that is limited.
+/// Facts of a medium whose drive is simulated in virtual time: processors of the machine, and memory for its page cache where that is limited.
 pub const SIMULATED_CPUS_FACT: &str = "simulated.cpus";
 pub const SIMULATED_MEMORY_FACT: &str = "simulated.memory";
 /// How fast its processors are against the reference's, where that is not 1.

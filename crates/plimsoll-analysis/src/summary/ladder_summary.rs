@@ -20,6 +20,9 @@ pub struct LadderSummary {
     pub medium: Option<String>,
     /// What people call the drive that is emulated on the medium; `None` where nothing is.
     pub drive: Option<String>,
+    /// Whether that drive is simulated in virtual time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_simulated: bool,
     /// How many times slower than rated that drive ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slower: Option<f64>,

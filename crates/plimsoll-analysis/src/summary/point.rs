@@ -6,7 +6,6 @@ use super::conserve::{self, Balance};
 use super::cpu::CpuShares;
 use super::cut::CutSummary;
 use super::drive;
-use super::drive_summary::SIMULATED_FACT;
 use super::finding::{Finding, Verdict};
 use super::findings;
 use super::imported;
@@ -25,6 +24,14 @@ use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::{Phase, Point, SubjectId, Window};
+use plimsoll_stats::FEWEST_REPEATS;
+
+/// Whether this load was repeated often enough for an interval.
+fn has_repeats(index: &Index, point: &Point) -> bool {
+    let place = |own: &Point| (own.step_index, own.ordinal, own.system, own.medium);
+    let points = index.record.points.iter();
+    points.filter(|own| place(own) == place(point)).count() >= FEWEST_REPEATS
+}
 
 pub(super) fn summarise(index: &Index, point: &Point) -> PointSummary {
     with_sums(index, point).0
@@ -75,9 +82,8 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
         .iter()
         .any(|phase| phase.kind == PhaseKind::Warm && !phase.complete);
     figures.complete = measured && !cut_short;
-    // Only repeats tell how far simulated figures scatter: nothing disturbs them in time.
-    let fact = |medium| index.fact(medium, SIMULATED_FACT);
-    figures.short &= point.medium.and_then(fact).is_none();
+    // Nothing disturbs a simulation: repeats are enough for an interval, however short they are.
+    figures.short &= !(index.record.is_simulated() && has_repeats(index, point));
     latencies(index, point, &phases, &mut figures);
     if let Some(window) = tick::window(&phases) {
         figures.metrics = means::over(

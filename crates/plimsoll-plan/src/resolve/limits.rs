@@ -3,8 +3,10 @@
 use super::values::{size, whole};
 use crate::Options;
 use crate::findings::Findings;
-use crate::raw::RawLimits;
-use crate::resolved::{EngineKind, IoLimits, Limits, WithoutLimits};
+use crate::raw::{RawLimits, RawPlan};
+use crate::resolved::{
+    EngineKind, IoLimits, Limits, ResolvedPlan, System, SystemKind, WithoutLimits,
+};
 use crate::units::Bytes;
 use crate::value::{At, RawSize};
 
@@ -77,6 +79,30 @@ pub(super) fn resolve(
     Some(limits)
 }
 
+/// SQLite is limited where its machine is a simulated one, of which a plan has one.
+pub(super) fn of_simulated(raw: &RawPlan, plan: &ResolvedPlan, findings: &mut Findings<'_>) {
+    let is_sqlite = |own: &&System| matches!(own.kind, SystemKind::Sqlite { .. });
+    let mut machine = None;
+    for own in plan.systems.iter().filter(is_sqlite) {
+        let machine: &Limits = machine.get_or_insert(&own.limits);
+        let at = raw.system.iter().find(|(name, _)| *name.get() == own.name);
+        let Some((name, at)) = at else { continue };
+        let (message, help) = match (plan.is_simulated(), own.limits.is_none()) {
+            (false, false) => (
+                "nothing limits SQLite in real time",
+                "remove `limits`, or what needs real time: `emulate`, backups, neighbors, power cuts, failures of members",
+            ),
+            (true, _) if own.limits != *machine => (
+                "one plan has one simulated machine, and these limits are not those of the first system",
+                "state the same `limits` for all, or several in a [matrix]",
+            ),
+            _ => continue,
+        };
+        let span = at.get().limits.as_ref().map_or(name.span(), At::span);
+        findings.error(span, message, help);
+    }
+}
+
 /// A simulated machine has so many processors and so much memory.
 fn refuse_servers_limits(at: &At<RawLimits>, findings: &mut Findings<'_>) -> Option<()> {
     let RawLimits {
@@ -99,8 +125,8 @@ fn refuse_servers_limits(at: &At<RawLimits>, findings: &mut Findings<'_>) -> Opt
     if is_whole && !has_others {
         return Some(());
     }
-    let help = "SQLite runs on a simulated machine: state `memory`, a whole number of `cpus` and their `cpu_speed`, and another drive in place \
-                of limits of it";
+    let help = "SQLite runs on a simulated machine: state `memory`, a whole number of `cpus` and `cpu_speed`; for limits of \
+                the drive name another drive";
     findings.error(at.span(), "SQLite has no such limits", help);
     None
 }

@@ -117,24 +117,8 @@ pub(super) fn resolve(
         requirements,
         abort_on_fail: raw.abort_on_fail.as_ref().is_some_and(|abort| *abort.get()),
     };
-    refuse_unsimulated_limits(raw, &plan, findings);
+    limits::of_simulated(raw, &plan, findings);
     Some(plan)
-}
-
-/// SQLite is limited where its machine is a simulated one.
-fn refuse_unsimulated_limits(raw: &RawPlan, plan: &ResolvedPlan, findings: &mut Findings<'_>) {
-    if plan.is_simulated() {
-        return;
-    }
-    for (name, at) in &raw.system {
-        let mut own = plan.systems.iter().filter(|own| own.name == *name.get());
-        let is_sqlite = own.any(|own| matches!(own.kind, SystemKind::Sqlite { .. }));
-        if let (true, Some(at)) = (is_sqlite, &at.get().limits) {
-            let help = "SQLite is limited on modeled drives in virtual time only: remove what needs real time (`emulate`, \
-                        backups, neighbors, power cuts, failures of members), or remove `limits`";
-            findings.error(at.span(), "nothing limits SQLite in real time", help);
-        }
-    }
 }
 
 /// The instances of a system bear names that no other system may have.

@@ -39,6 +39,10 @@ pub(super) fn view(m: &Messages, summary: &Summary, run: &str) -> Option<PageAns
 /// What is emulated, where that is one drive; several stand beside their figures.
 fn emulated(m: &Messages, summary: &Summary) -> String {
     let figures = &summary.figures;
+    // The answer states the machine and that its drives are models.
+    if figures.ladders.iter().any(|own| own.is_simulated) {
+        return String::new();
+    }
     let ladders = figures.ladders.iter().map(|own| &own.drive);
     let blocks = figures.blocks.iter().flat_map(|own| &own.media);
     let mut drives: Vec<Option<&String>> = ladders

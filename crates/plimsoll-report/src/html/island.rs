@@ -207,7 +207,7 @@ fn curve(m: &Messages, summary: &Summary, ladder: &LadderSummary) -> String {
     let Some(medium) = ladder.medium.as_ref().filter(|_| several) else {
         return ladder::heading(m, ladder);
     };
-    let medium = medium::name(m, medium, ladder.drive.is_some());
+    let medium = medium::name(m, medium, ladder.drive.is_some() && !ladder.is_simulated);
     let curve = m.in_scene(medium, ladder.scene);
     let mut ladders = summary.figures.ladders.iter();
     if ladders.all(|own| own.step_index == ladder.step_index) {

@@ -150,6 +150,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
         &[
             "many-systems",
             "not-emulated",
+            "simulated",
             "offered-rate",
             "invalid-source",
             "unsteady",

@@ -192,9 +192,14 @@ fn why_none(summary: &SetSummary) -> &'static str {
 }
 
 fn emulated<'a>(m: &Messages, rows: impl IntoIterator<Item = &'a SetRow>) -> Option<String> {
-    let drives = distinct(rows.into_iter().filter_map(|row| row.drive.clone()));
+    let rows: Vec<&SetRow> = rows.into_iter().collect();
+    let drives = distinct(rows.iter().filter_map(|row| row.drive.clone()));
     let args = [("drives", drives.join("; "))];
-    (!drives.is_empty()).then(|| m.text_with("set-emulated", &args))
+    let id = match rows.iter().any(|row| row.is_simulated) {
+        true => "set-simulated",
+        false => "set-emulated",
+    };
+    (!drives.is_empty()).then(|| m.text_with(id, &args))
 }
 
 fn trust(m: &Messages, summary: &SetSummary) -> String {

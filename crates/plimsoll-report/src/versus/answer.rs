@@ -4,7 +4,7 @@ use plimsoll_analysis::compare::{Against, PointComparison};
 use plimsoll_analysis::summary::Verdict;
 
 use super::marks::{forbidden, marks};
-use super::words::{SideNames, cause, place_of, sentence};
+use super::words::{SideNames, cause, place_of, sentence, simulated};
 use super::{svg, tables};
 use crate::html::page_answer::PageAnswer;
 use crate::message::Messages;
@@ -30,7 +30,10 @@ pub(super) fn page_answer(
     let mut trust = vec![m.text_with("versus-trust", &args)];
     trust.extend(marks(m, against).into_iter().map(|mark| mark.text));
     PageAnswer {
-        beside: cause(m, against).into_iter().collect(),
+        beside: simulated(m, sides, against)
+            .into_iter()
+            .chain(cause(m, against))
+            .collect(),
         chart: svg::ratios(m, &against.points),
         table: tables::rates().to_grid(m, &points),
         table_name: m.text("versus-rates"),

@@ -5,7 +5,7 @@ use plimsoll_analysis::compare::{Against, RunComparison};
 use super::differences::Differences;
 use super::marks::{alone, by_chance, forbidden, marks};
 use super::tables;
-use super::words::{SideNames, cause, place_of, sentence};
+use super::words::{SideNames, cause, place_of, sentence, simulated};
 use crate::message::Messages;
 
 /// All sides against the first.
@@ -28,6 +28,7 @@ fn section(m: &Messages, comparison: &RunComparison, against: &Against) -> Strin
     if against.points.is_empty() {
         lines.push(m.text("versus-nothing"));
     }
+    lines.extend(simulated(m, sides, against));
     lines.extend(cause(m, against));
     lines.push(String::new());
     let differences = Differences::of(m, sides, &against.differences);

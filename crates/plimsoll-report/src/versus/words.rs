@@ -6,6 +6,7 @@ use plimsoll_analysis::compare::{
 };
 use plimsoll_analysis::summary::{Interval, Verdict};
 use plimsoll_plan::Interference;
+use plimsoll_record::SIMULATED_FACT;
 
 use crate::message::Messages;
 use crate::number::{self, NONE, three};
@@ -183,6 +184,21 @@ pub(super) fn why_not(
         NotComparable::FewIntervals => "versus-why-few-intervals",
         NotComparable::Correlated => "versus-why-correlated",
     })
+}
+
+/// That one side is simulated and the other one is not.
+pub(super) fn simulated(m: &Messages, sides: SideNames<'_>, against: &Against) -> Option<String> {
+    let mut differences = against.differences.iter();
+    let difference = differences.find(|difference| difference.key == SIMULATED_FACT)?;
+    let (simulated, other) = match difference.first {
+        Some(_) => (sides.first, sides.second),
+        None => (sides.second, sides.first),
+    };
+    let args = [
+        ("simulated", simulated.to_owned()),
+        ("other", other.to_owned()),
+    ];
+    Some(m.text_with("versus-simulated", &args))
 }
 
 /// That several things differ, so that none of them is shown to be the cause; else nothing.

@@ -29,7 +29,7 @@ const TIMES: LoadTimes = LoadTimes {
     warm: Nanos::from_secs(2),
     measure: Nanos::from_secs(10),
 };
-/// Of a simulation, in which nothing disturbs: three windows give an interval within 3 %, and seconds pass as fast as SQLite runs.
+/// Of a simulation: nothing disturbs its windows, and a second of a fast drive takes about a second of a processor.
 const SIMULATED_TIMES: LoadTimes = LoadTimes {
     warm: Nanos::from_millis(500),
     measure: Nanos::from_secs(3),

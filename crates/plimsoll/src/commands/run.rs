@@ -73,7 +73,7 @@ fn run_plan(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failure> {
     let interrupt = listen()?;
     let live = LiveServer::start_if_wanted(args, &output)?;
     let mut job = job(args, plan, text, output, warnings)?;
-    if let Some(chosen) = choose(&[&job.plan], &interrupt, &args.flags)? {
+    if let Some(chosen) = choose(&[&job.plan], &interrupt, args.flags.quiet)? {
         job = chosen.of_job(job);
     }
     let done = attempts(job, |job| execute(job, interrupt.clone()))?;
@@ -138,6 +138,9 @@ fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failu
     }
     let expected = estimate(plan);
     let mut text = describe(plan);
+    if plan.is_simulated() {
+        text.push_str("\n# simulated in virtual time: figures of models, not of this machine; --emulate emulates the drives");
+    }
     text.push_str(&format!("\n# under load: {}", expected.duration));
     for step in &expected.per_step {
         if let Some(longest) = step.longest_search {

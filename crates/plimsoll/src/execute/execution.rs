@@ -14,6 +14,7 @@ use plimsoll_record::runfile::{RunFile, RunFileError};
 use plimsoll_record::{Event, Severity, SubjectId};
 use plimsoll_report::message::Messages;
 
+use plimsoll_virtual::vfs::VirtualMount;
 use plimsoll_worker::session::Together;
 
 use super::drives::MountedDrive;
@@ -21,7 +22,6 @@ use super::error::StepResult;
 use super::hosts::Hosts;
 use super::inbox::Inbox;
 use super::running::RunningSystems;
-use super::simulated_medium::SimulatedMedium;
 use super::wait::{ProgressUnit, RunSink, Waiter};
 use crate::progress::Progress;
 use crate::signals::Interrupt;
@@ -46,7 +46,7 @@ pub(super) struct Execution<'a> {
     /// Emulated drives that are mounted, by their media.
     pub drives: HashMap<MediumId, MountedDrive>,
     /// Those of virtual time.
-    pub simulated: HashMap<MediumId, SimulatedMedium>,
+    pub simulated: HashMap<MediumId, VirtualMount>,
     /// Media that the doctor has checked.
     pub diagnosed: HashSet<MediumId>,
     /// Points begun, of all purposes.

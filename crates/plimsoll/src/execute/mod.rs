@@ -33,7 +33,6 @@ mod reset;
 mod running;
 mod search;
 mod simulate;
-mod simulated_medium;
 mod subjects;
 mod together;
 mod wait;

@@ -40,10 +40,8 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
     check_block_steps(plan, overwrite).map_err(|error| Failure::usage(error.to_string()))?;
     let used: Vec<MediumId> = plan.used_media().collect();
     limits::check(plan)?;
-    if !is_simulated {
-        let needs = memory.iter().filter(|need| used.contains(&need.medium));
-        check_memory(needs).map_err(Failure::usage)?;
-    }
+    let needs = memory.iter().filter(|need| used.contains(&need.medium));
+    check_memory(needs).map_err(Failure::usage)?;
     for id in used {
         let medium = plan.medium(id);
         if let Some(drive) = medium.kind.emulated() {
@@ -55,10 +53,8 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
                 check_emulation(medium, drive)?;
             }
         }
-        let in_memory = memory.iter().filter(|_| is_simulated);
         let needed = needed
             .iter()
-            .chain(in_memory)
             .find(|need| need.medium == id)
             .map_or(Bytes(0), |need| need.bytes);
         if medium.kind != MediumKind::Device {

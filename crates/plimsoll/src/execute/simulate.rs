@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_analysis::summary::{
-    SIMULATED_CPUS_FACT, SIMULATED_FACT, SIMULATED_MEMORY_FACT, SIMULATED_SPEED_FACT,
+    SIMULATED_CPUS_FACT, SIMULATED_MEMORY_FACT, SIMULATED_SPEED_FACT,
 };
 use plimsoll_drive::model::Setup;
 use plimsoll_drive::spec::DriveSpec;
@@ -13,7 +13,7 @@ use plimsoll_plan::MediumId;
 use plimsoll_plan::resolved::{EmulatedDrive, FlushPolicy, Limits};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Endpoint;
-use plimsoll_record::{SubjectId, SubjectKind};
+use plimsoll_record::{SIMULATED_FACT, SubjectId, SubjectKind};
 use plimsoll_virtual::costs::CpuCosts;
 use plimsoll_virtual::drive::VirtualDrive;
 use plimsoll_virtual::machine::VirtualMachine;
@@ -22,13 +22,13 @@ use plimsoll_virtual::vfs::VirtualMount;
 use super::drives::drive_spec;
 use super::error::{RunError, StepResult};
 use super::execution::Execution;
-use super::simulated_medium::SimulatedMedium;
 
 /// Processors of a simulated machine, where a plan does not say.
 const CPUS: u32 = 4;
 
 impl Execution<'_> {
-    /// Makes the medium's drive on a machine of its own, unless it exists, and describes it.
+    /// Makes the medium's drive on a machine of its own, unless it exists, and describes it. All systems of a plan have the same
+    /// limits.
     pub(super) fn simulate(
         &mut self,
         id: MediumId,
@@ -38,14 +38,9 @@ impl Execution<'_> {
     ) -> StepResult<SubjectId> {
         let medium = self.plan.medium(id);
         let subject = self.file.subject(SubjectKind::Medium, &medium.name)?;
-        if self
-            .simulated
-            .get(&id)
-            .is_some_and(|own| own.limits == *limits)
-        {
+        if self.simulated.contains_key(&id) {
             return Ok(subject);
         }
-        self.record_requests()?;
         let failed =
             |why: String| RunError::failed(format!("medium {}: {why}", medium.name.clone()));
         let spec = drive_spec(drive)?;
@@ -63,11 +58,7 @@ impl Execution<'_> {
         let machine = VirtualMachine::new(clock.clone(), cpus, costs);
         let seed = self.plan.data_seed;
         let mount = VirtualMount::new(machine, virtual_drive, capacity, limits.memory, seed);
-        let simulated = SimulatedMedium {
-            mount: mount.map_err(failed)?,
-            limits: limits.clone(),
-        };
-        self.simulated.insert(id, simulated);
+        self.simulated.insert(id, mount.map_err(failed)?);
         self.file
             .facts(subject, &facts(&spec, &setup, cpus, limits))?;
         self.file.commit()?;
@@ -76,10 +67,10 @@ impl Execution<'_> {
 
     /// What simulated drives served in whole seconds since the last call.
     pub(super) fn record_requests(&mut self) -> StepResult<()> {
-        for (id, own) in &self.simulated {
+        for (id, mount) in &self.simulated {
             let medium = &self.plan.medium(*id).name;
             let subject = self.file.subject(SubjectKind::Medium, medium)?;
-            for (second, served) in own.mount.drive().take_served() {
+            for (second, served) in mount.drive().take_served() {
                 let [start, end] = [second, second + 1].map(Nanos::from_secs);
                 self.file.drive_second(subject, start, end, &served)?;
             }
@@ -97,12 +88,12 @@ impl Execution<'_> {
 
     /// Where the sessions of a system on this medium connect: on a simulated one through its VFS.
     pub(super) fn timed_endpoint(&self, endpoint: Endpoint, medium: Option<MediumId>) -> Endpoint {
-        let simulated = medium.and_then(|medium| self.simulated.get(&medium));
-        match (endpoint, simulated) {
-            (Endpoint::Sqlite { path, pragmas, .. }, Some(own)) => Endpoint::Sqlite {
+        let mount = medium.and_then(|medium| self.simulated.get(&medium));
+        match (endpoint, mount) {
+            (Endpoint::Sqlite { path, pragmas, .. }, Some(mount)) => Endpoint::Sqlite {
                 path,
                 pragmas,
-                vfs: Some(own.mount.name().to_owned()),
+                vfs: Some(mount.name().to_owned()),
             },
             (endpoint, _) => endpoint,
         }

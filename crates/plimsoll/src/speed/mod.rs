@@ -12,7 +12,6 @@ use plimsoll_record::Record;
 use plimsoll_record::message::EventKind;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::RunFlags;
 use crate::execute::Job;
 use crate::failure::Failure;
 use crate::signals::Interrupt;
@@ -61,7 +60,7 @@ pub fn is_needed(plans: &[&ResolvedPlan]) -> bool {
 pub fn choose(
     plans: &[&ResolvedPlan],
     interrupt: &Interrupt,
-    flags: &RunFlags,
+    quiet: bool,
 ) -> Result<Option<ChosenSpeed>, Failure> {
     let candidates = candidates(plans);
     if candidates.is_empty() {
@@ -76,7 +75,7 @@ pub fn choose(
         }
         let candidate = &candidates[number];
         let late = probe(candidate, factor, &mut unmounting, interrupt)?;
-        if !flags.quiet {
+        if !quiet {
             note!("  {}", tried(&candidate.medium.name, factor, late));
         }
         Ok(late)

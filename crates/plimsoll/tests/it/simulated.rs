@@ -20,7 +20,7 @@ fn committed(point: &Value) -> u64 {
     point["overall"]["counts"]["committed"].as_u64().unwrap()
 }
 
-/// Neither FUSE nor root, and the same on each machine.
+/// Neither FUSE nor root, and nothing of how fast or busy this machine is.
 #[test]
 fn equal_runs_have_equal_figures_and_are_called_simulated() {
     let place = Place::new();
@@ -34,6 +34,33 @@ fn equal_runs_have_equal_figures_and_are_called_simulated() {
     let answer = "Simulated, not measured: SQLite itself in virtual time, on models of the drives, of 4 processors";
     let words = text.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(answer), "{}", text.stdout);
+    place
+        .run(&["predict", "a.plimsoll"])
+        .failed(1, &["The figures are simulated"]);
+}
+
+/// Figures of both kinds in one ratio are called so, and a short window without repeats is doubtful.
+#[test]
+fn a_ratio_of_simulated_and_emulated_figures_is_called_so() {
+    let recorded = run_file("2026-11-28-vm-2cpu/predict/sqlite-virtual-1.plimsoll");
+    let place = Place::new();
+    let text = plan("", "aws-gp3").replace("volume", "gp3");
+    place.write("plan.toml", &text);
+    let own = point(&place, "own.plimsoll");
+    assert_eq!(own["verdict"], "doubtful", "two seconds without repeats");
+    let compared = place
+        .run(&["compare", "own.plimsoll", recorded.to_str().unwrap()])
+        .succeeded();
+    let words = compared
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        words.contains("is simulated in virtual time and")
+            && words.contains("that of a model to a measurement"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -52,6 +79,23 @@ fn memory_of_the_simulated_machine_decides_what_is_read() {
     place
         .run(&["run", "plan.toml"])
         .refused(&["nothing limits SQLite in real time"]);
+    let other = "[system.other]\nengine = \"sqlite\"\nlimits = { cpus = 2 }\n[workload";
+    place.write(
+        "plan.toml",
+        &plan(limits, "aws-gp3").replace("[workload", other),
+    );
+    place
+        .run(&["run", "plan.toml"])
+        .refused(&["one plan has one simulated machine"]);
+    place.write("plan.toml", &plan(limits, "aws-gp3"));
+    let dry = place
+        .run(&["run", "plan.toml", "--dry-run"])
+        .succeeded()
+        .stdout;
+    assert!(
+        dry.contains("# simulated in virtual time") && !dry.contains("memory needed"),
+        "{dry}"
+    );
 }
 
 /// Recorded on drives that were emulated at full speed, or eight times slower.

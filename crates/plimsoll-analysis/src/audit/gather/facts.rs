@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::audit::Missing;
 use crate::audit::input::{GeneratorLocation, Known};
-use crate::summary::SIMULATED_FACT;
 use plimsoll_plan::resolved::{LoadStep, System, SystemKind, Workload};
 use plimsoll_plan::{HostId, ResolvedPlan, Section};
 use plimsoll_record::import_facts::{self, UNKNOWN_FACT};
@@ -125,14 +124,8 @@ impl<'a> RecordFacts<'a> {
         )
     }
 
-    /// Whether the run took place in virtual time, on a modeled machine.
-    pub fn is_simulated(&self) -> bool {
-        let mut facts = self.record.facts.iter();
-        facts.any(|fact| fact.key == SIMULATED_FACT)
-    }
-
     pub fn place(&self, system: &str) -> Known<GeneratorLocation> {
-        if self.is_simulated() {
+        if self.record.is_simulated() {
             return Err(Missing::NotForThisLoad);
         }
         let kind = self.system(system).map(|system| &system.kind);

@@ -76,8 +76,8 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         open: point.offered_per_second.is_some(),
         probe: ladder.line.is_some(),
         above_line: point.above_line,
-        // Nothing disturbs a simulation: how far its figures scatter decides whether it was long enough.
-        measured_s: Some(point.measured_s).filter(|_| !facts.is_simulated()),
+        // Nothing disturbs a simulation: the interval alone decides whether it was long enough.
+        measured_s: Some(point.measured_s).filter(|_| !facts.record.is_simulated()),
         in_flight: in_flight(facts, ladder, point),
         counted: counted(point),
         trend: trend(point.steady, point.measured_s),

@@ -186,7 +186,7 @@ fn speed_of(
             return Ok(Some(speed));
         }
     }
-    let chosen = choose(&plans, interrupt, &args.flags)?;
+    let chosen = choose(&plans, interrupt, args.flags.quiet)?;
     chosen.map(|speed| set.agree_on_speed(speed)).transpose()
 }
 
