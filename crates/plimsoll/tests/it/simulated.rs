@@ -103,21 +103,6 @@ fn memory_of_the_simulated_machine_decides_what_is_read() {
 fn simulated_figures_are_those_that_emulated_drives_gave() {
     let recorded = run_file("2026-11-28-vm-2cpu/predict/sqlite-virtual-1.plimsoll");
     let place = Place::new();
-    let by_users = |place: &Place, run: &str| -> Vec<(Value, Value, f64)> {
-        let ladders = place.opens(run)["summary"]["ladders"].clone();
-        let ladders = ladders.as_array().unwrap().iter();
-        let points = ladders.flat_map(|ladder| ladder["points"].as_array().unwrap().clone());
-        let rate = |point: &Value| point["completed_per_second"].as_f64().unwrap();
-        points
-            .map(|point| {
-                (
-                    point["medium"].clone(),
-                    point["users"].clone(),
-                    rate(&point),
-                )
-            })
-            .collect()
-    };
     let text = "title = \"Cases\"\nseed = 1\n[medium.disk]\ndrive = \"disk-7200rpm-4t\"\n[medium.raid10-disk]\n\
                 drive = \"raid10:4:disk-7200rpm-4t\"\n[medium.consumer-slow8]\ndrive = \"consumer-nvme-1t\"\nslower = 8\n\
                 [system.db]\nengine = \"sqlite\"\n[workload.oltp.tpcc]\nwarehouses = 1\n[[step]]\nrun = \"oltp\"\n\
@@ -127,17 +112,18 @@ fn simulated_figures_are_those_that_emulated_drives_gave() {
     place
         .run(&["run", "plan.toml", "-o", "own.plimsoll"])
         .succeeded();
-    let recorded = by_users(&place, recorded.to_str().unwrap());
-    let own = by_users(&place, "own.plimsoll");
-    assert_eq!(own.len(), 6);
-    for (medium, users, simulated) in own {
-        let case = recorded
-            .iter()
-            .find(|case| (&case.0, &case.1) == (&medium, &users));
-        let off = 100.0 * (simulated / case.unwrap().2 - 1.0);
-        assert!(
-            off.abs() < 15.0,
-            "{medium}, {users} users: {simulated:.1}/s, {off:+.1} %"
-        );
+    let compare = [
+        "compare",
+        "own.plimsoll",
+        recorded.to_str().unwrap(),
+        "--format",
+        "json",
+    ];
+    let compared: Value = serde_json::from_str(&place.run(&compare).succeeded().stdout).unwrap();
+    let points = compared[0]["others"][0]["points"].as_array().unwrap();
+    assert_eq!(points.len(), 6);
+    for point in points {
+        let off = 100.0 * (1.0 / point["ratio"].as_f64().unwrap() - 1.0);
+        assert!(off.abs() < 15.0, "{off:+.1} %: {point}");
     }
 }
