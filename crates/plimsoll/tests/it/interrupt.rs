@@ -43,7 +43,9 @@ fn once_closes_the_phase_and_keeps_what_was_measured() {
         let n = |name: &str| counts[name].as_u64().unwrap();
         assert_eq!(n("failed"), 0, "transactions under way completed: {counts}");
         assert!(n("committed") > 0, "{counts}");
-        assert_eq!(n("offered"), n("committed") + n("rolled_back"), "{counts}");
+        // Of either user one may be under way at the beginning or at the end of the phase.
+        let settled = n("committed") + n("rolled_back");
+        assert!(n("offered").abs_diff(settled) <= 2, "{counts}");
         let phases = json["phases"].as_array().unwrap();
         let measure = phases
             .iter()
