@@ -1,8 +1,11 @@
 //! What must hold before a change is merged. Each step can be repeated alone.
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use crate::bench::server::Kind;
 use crate::exec::{Failure, Task, cargo, failed, root, timed};
-use crate::suite::{self, Compiler};
+use crate::suite::{self, Compiler, Program};
 use crate::{pages, tidy, web};
 
 const CLIPPY: &str = "cargo clippy --workspace --all-targets -- -D warnings";
@@ -24,18 +27,15 @@ pub fn run() -> Task {
         programs = suite::build(Compiler::Clippy)?;
         Ok(())
     })?;
-    step(
-        &mut done,
-        "pages",
-        "cargo xtask pages target/debug/plimsoll",
-        || pages::run(&root().join("target/debug/plimsoll")),
-    )?;
     step(&mut done, "doc", "cargo test --workspace --doc", || {
         suite::doc(Compiler::Clippy)
     })?;
-    step(&mut done, "test", "cargo xtask test", || {
-        suite::run_programs(&programs)
-    })?;
+    step(
+        &mut done,
+        "test and pages",
+        "cargo xtask test, cargo xtask pages target/debug/plimsoll",
+        || test_beside_pages(&programs),
+    )?;
     eprintln!("ci: passed: {}", done.join(", "));
     Ok(())
 }
@@ -59,6 +59,20 @@ pub fn quick() -> Task {
     )?;
     eprintln!("quick: passed: {}", done.join(", "));
     Ok(())
+}
+
+/// The browser mostly waits.
+fn test_beside_pages(programs: &[Program]) -> Task {
+    let plimsoll = root().join("target/debug/plimsoll");
+    thread::scope(|scope| {
+        let pages = scope.spawn(|| pages::run(&plimsoll));
+        let tests = suite::run_programs(programs);
+        let pages = pages.join().unwrap_or_else(|panic| resume_unwind(panic));
+        match (tests, pages) {
+            (Err(tests), Err(pages)) => failed(format!("{tests}\npages: {pages}")),
+            (tests, pages) => tests.and(pages),
+        }
+    })
 }
 
 fn step(done: &mut Vec<String>, name: &str, again: &str, work: impl FnOnce() -> Task) -> Task {

@@ -1,35 +1,40 @@
 use bytes::Bytes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
-use plimsoll_analysis::summarise;
+use plimsoll_analysis::{Summary, summarise};
 use plimsoll_record::{Record, fixture};
 
 use super::super::{RunOfMany, run};
 use super::*;
 use crate::table::CsvSink;
 
-fn runs() -> Vec<Record> {
-    vec![
+fn runs() -> Vec<(Record, Summary)> {
+    let records = [
         fixture::record(),
         fixture::backup(),
         fixture::block(),
         fixture::search(),
-    ]
+    ];
+    records.map(summarised).into()
+}
+
+fn summarised(record: Record) -> (Record, Summary) {
+    let summary = summarise(&record);
+    (record, summary)
 }
 
 /// A table of several runs.
-fn send(runs: &[Record], kind: ExportTable, mut sink_of: impl FnMut(&RunOfMany<'_>)) {
-    for record in runs {
-        let summary = kind.needs_summary().then(|| summarise(record));
+fn send(runs: &[(Record, Summary)], kind: ExportTable, mut sink_of: impl FnMut(&RunOfMany<'_>)) {
+    for (record, summary) in runs {
         sink_of(&RunOfMany {
             record,
-            summary: summary.as_ref(),
+            summary: kind.needs_summary().then_some(summary),
             file: "a, \"b\".plimsoll",
         });
     }
 }
 
-fn csv_rows(runs: &[Record], kind: ExportTable) -> Vec<Vec<CellValue>> {
+fn csv_rows(runs: &[(Record, Summary)], kind: ExportTable) -> Vec<Vec<CellValue>> {
     #[derive(Default)]
     struct Rows(Vec<Vec<CellValue>>);
     impl TableSink for Rows {
@@ -43,7 +48,7 @@ fn csv_rows(runs: &[Record], kind: ExportTable) -> Vec<Vec<CellValue>> {
     rows.0
 }
 
-fn parquet_file(runs: &[Record], kind: ExportTable) -> SerializedFileReader<Bytes> {
+fn parquet_file(runs: &[(Record, Summary)], kind: ExportTable) -> SerializedFileReader<Bytes> {
     let mut file = ParquetFile::create(Vec::new(), kind).unwrap();
     send(runs, kind, |run| {
         let mut batch = RowBatch::default();
@@ -100,6 +105,7 @@ fn a_parquet_file_has_each_value_of_the_csv_table() {
 
 #[test]
 fn a_table_without_runs_has_its_columns() {
+    let run = [summarised(fixture::record())];
     for kind in ExportTable::ALL.iter().copied() {
         let file = ParquetFile::create(Vec::new(), kind).unwrap();
         let file = SerializedFileReader::new(Bytes::from(file.finish().unwrap())).unwrap();
@@ -116,10 +122,7 @@ fn a_table_without_runs_has_its_columns() {
         assert_eq!(version[1].value, Some(PARQUET_VERSION.to_string()));
         // One run sends the columns that a table of many has.
         let mut csv = CsvSink::with_header();
-        let record = fixture::record();
-        send(std::slice::from_ref(&record), kind, |run| {
-            run.send(kind, &mut csv)
-        });
+        send(&run, kind, |run| run.send(kind, &mut csv));
         assert_eq!(csv.text.lines().next(), Some(expected.join(",").as_str()));
     }
 }
