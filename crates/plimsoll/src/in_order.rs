@@ -1,55 +1,48 @@
 //! Work on many things at once, its results in the order of the things.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Results that a thread has ready and that were not taken yet: they bound the memory that is used.
 const READY: usize = 4;
 
-/// Where a thread puts the results of one thing after the other.
-pub struct ResultSender<T>(SyncSender<Option<T>>);
+/// Where a thread puts the results of one thing.
+pub struct ResultSender<T>(SyncSender<T>);
 
 impl<T> ResultSender<T> {
     /// Waits while enough is ready. What nothing takes any more is dropped.
     pub fn send(&self, result: T) {
-        let _ = self.0.send(Some(result));
-    }
-
-    /// Whether further results are wanted.
-    fn end_thing(&self) -> bool {
-        self.0.send(None).is_ok()
+        let _ = self.0.send(result);
     }
 }
 
-/// Works on all processors; `take` gets the place of a thing and one result of it after the other. An error of `take` is
-/// the end.
+/// Works on all processors, each on the next thing that none has begun; `take` gets the place of a thing and one result of
+/// it after the other. An error of `take` is the end.
 pub fn work_in_order<I: Sync, T: Send, E>(
     things: &[I],
     work: impl Fn(&I, &ResultSender<T>) + Sync,
     mut take: impl FnMut(usize, T) -> Result<(), E>,
 ) -> Result<(), E> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
-    let threads = processors.min(things.len()).max(1);
+    let (senders, receivers): (Vec<_>, Vec<_>) = things.iter().map(|_| sync_channel(READY)).unzip();
+    let begun = Mutex::new(things.iter().zip(senders));
+    let next = || begun.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let work = &work;
-        let results: Vec<Receiver<Option<T>>> = (0..threads)
-            .map(|first| {
-                let (sender, receiver) = sync_channel(READY);
-                scope.spawn(move || {
-                    let sender = ResultSender(sender);
-                    for thing in things.iter().skip(first).step_by(threads) {
-                        work(thing, &sender);
-                        if !sender.end_thing() {
-                            return;
-                        }
-                    }
-                });
-                receiver
-            })
-            .collect();
-        for place in 0..things.len() {
-            while let Ok(Some(result)) = results[place % threads].recv() {
-                take(place, result)?;
+        for _ in 0..processors.min(things.len()) {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed)
+                    && let Some((thing, sender)) = next()
+                {
+                    work(thing, &ResultSender(sender));
+                }
+            });
+        }
+        for (place, results) in receivers.into_iter().enumerate() {
+            for result in results {
+                take(place, result).inspect_err(|_| is_over.store(true, Ordering::Relaxed))?;
             }
         }
         Ok(())

@@ -1,11 +1,12 @@
 //! What a person sees on stderr while a run lasts. Data never goes here.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::terminal::{note, visible};
 use indicatif::{ProgressBar, ProgressStyle};
+use plimsoll_load::clock::Clock;
 use plimsoll_plan::Interference;
 use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::units::Nanos;
@@ -19,12 +20,23 @@ pub struct Progress {
     plain: bool,
     last_plain: Nanos,
     now: Nanos,
-    /// Load time that the plan still has ahead, without the point under way.
+    /// Where the lines go of a host that runs a plan for others.
+    others: Option<Arc<Together>>,
+    /// The medium of what is under way, where a plan has several.
+    medium: Option<String>,
+    plan: Arc<Mutex<PlanProgress>>,
+}
+
+/// How far the plan is, whatever of it runs at the same time.
+#[derive(Debug, Default)]
+struct PlanProgress {
+    planned: Nanos,
+    /// Load time that is still ahead, without the points under way.
     ahead: Nanos,
     ladder_points: LadderPoints,
     has_measured: bool,
-    /// Where the lines go of a host that runs a plan for others.
-    others: Option<Arc<Together>>,
+    /// Real time since it began, where its own is simulated.
+    real_time: Option<Clock>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,11 +65,31 @@ impl Progress {
             plain: !quiet && !terminal,
             last_plain: Nanos::ZERO,
             now: Nanos::ZERO,
-            ahead: planned,
-            ladder_points: LadderPoints::default(),
-            has_measured: false,
             others: None,
+            medium: None,
+            plan: Arc::new(Mutex::new(PlanProgress {
+                planned,
+                ahead: planned,
+                ..PlanProgress::default()
+            })),
         }
+    }
+
+    /// Of a part of the same plan that runs beside others.
+    pub fn part(&self) -> Self {
+        Self {
+            bar: self.bar.clone(),
+            plain: self.plain,
+            last_plain: Nanos::ZERO,
+            now: Nanos::ZERO,
+            others: self.others.clone(),
+            medium: None,
+            plan: self.plan.clone(),
+        }
+    }
+
+    fn plan(&self) -> MutexGuard<'_, PlanProgress> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Of a host that runs a plan in step with others: nothing is printed there.
@@ -69,14 +101,25 @@ impl Progress {
     }
 
     /// So many ladder points will be counted.
-    pub fn counting(mut self, ladder_points: u64) -> Self {
-        self.ladder_points.planned = ladder_points;
+    pub fn counting(self, ladder_points: u64) -> Self {
+        self.plan().ladder_points.planned = ladder_points;
         self
+    }
+
+    /// Of a plan whose time is simulated: what is left is estimated by the real time that it took until now.
+    pub fn simulated(self) -> Self {
+        self.plan().real_time = Some(Clock::real());
+        self
+    }
+
+    /// What begins now is on this medium.
+    pub fn is_on(&mut self, medium: Option<&str>) {
+        self.medium = medium.map(str::to_owned);
     }
 
     /// What a point is called whose place among the others does not matter.
     pub fn name_of(point: &Point) -> String {
-        let title = title(point, LadderPoints::default());
+        let title = title(point, None, LadderPoints::default());
         title.strip_prefix("[0/0] ").unwrap_or(&title).to_owned()
     }
 
@@ -121,7 +164,7 @@ impl Progress {
 
     /// Whether nothing was measured before: asked as a point begins to be measured.
     pub fn measures_first(&mut self) -> bool {
-        !std::mem::replace(&mut self.has_measured, true)
+        !std::mem::replace(&mut self.plan().has_measured, true)
     }
 
     /// The outcome of a point, which stays.
@@ -133,24 +176,27 @@ impl Progress {
 
     /// The next part begins: its time is no longer ahead.
     pub fn part_begins(&mut self, lasts: Nanos) {
-        self.ahead = self.ahead.saturating_sub(lasts);
+        let mut plan = self.plan();
+        plan.ahead = plan.ahead.saturating_sub(lasts);
     }
 
     /// The next point begins. Gives what it is called.
     pub fn point_begins(&mut self, point: &Point, load: Nanos) -> String {
         self.part_begins(load);
+        let mut plan = self.plan();
         if point.purpose == PointPurpose::Ladder {
-            self.ladder_points.begun += 1;
+            plan.ladder_points.begun += 1;
         }
-        title(point, self.ladder_points)
+        title(point, self.medium.as_deref(), plan.ladder_points)
     }
 
     /// As [`Self::point_begins`], of a point that has a name.
     pub fn named_point_begins(&mut self, name: &str, load: Nanos) -> String {
         self.part_begins(load);
-        self.ladder_points.begun += 1;
+        let mut plan = self.plan();
+        plan.ladder_points.begun += 1;
         // Rounds may end sooner or go on longer than was expected.
-        let LadderPoints { begun, planned } = self.ladder_points;
+        let LadderPoints { begun, planned } = plan.ladder_points;
         if begun <= planned {
             format!("[{begun}/{planned}] {name}")
         } else {
@@ -160,17 +206,27 @@ impl Progress {
 
     /// Load time still ahead when `part` of it is over.
     pub fn ahead_after(&self, part: Nanos) -> Nanos {
-        self.ahead.saturating_sub(part)
+        self.plan().ahead.saturating_sub(part)
     }
 
     /// A part of unknown length has ended.
     pub fn is_ahead(&mut self, ahead: Nanos) {
-        self.ahead = ahead;
+        self.plan().ahead = ahead;
     }
 
     /// Time left of the whole plan when `left` of the present point is left; loading and checks come on top.
     pub fn time_left(&self, left: Nanos) -> String {
-        whole_seconds(self.ahead + left)
+        let plan = self.plan();
+        let left = plan.ahead + left;
+        let done = plan.planned.saturating_sub(left);
+        match &plan.real_time {
+            Some(clock) if done > Nanos::ZERO => {
+                let took = clock.now().as_secs_f64();
+                let real = took * left.as_secs_f64() / done.as_secs_f64();
+                whole_seconds(Nanos::from_secs_f64(real))
+            }
+            _ => whole_seconds(left),
+        }
     }
 
     pub fn finish(&self) {
@@ -181,8 +237,12 @@ impl Progress {
 }
 
 /// `[3/9] ladder · 16 users · repeat 2`, `find · load 4: 412/s`, `ladder · precondition: 16 users`.
-fn title(point: &Point, ladder: LadderPoints) -> String {
+fn title(point: &Point, medium: Option<&str>, ladder: LadderPoints) -> String {
     let LadderPoints { begun, planned } = ladder;
+    let step = match medium {
+        Some(medium) => &format!("{} · {medium}", point.step),
+        None => &point.step,
+    };
     let load = match (point.offered_per_second, point.offered_to_per_second) {
         (Some(from), Some(to)) => format!("{from} → {to}/s"),
         (Some(rate), None) => format!("{rate}/s"),
@@ -201,15 +261,11 @@ fn title(point: &Point, ladder: LadderPoints) -> String {
     };
     match point.purpose {
         PointPurpose::Ladder => {
-            format!("[{begun}/{planned}] {} · {load}{repeat}{scene}", point.step)
+            format!("[{begun}/{planned}] {step} · {load}{repeat}{scene}")
         }
-        PointPurpose::Noise => format!("{} · noise: {load}", point.step),
-        PointPurpose::Search => format!(
-            "{} · load {}: {load}{repeat}",
-            point.step,
-            point.ordinal + 1
-        ),
-        PointPurpose::Precondition => format!("{} · precondition: {load}", point.step),
+        PointPurpose::Noise => format!("{step} · noise: {load}"),
+        PointPurpose::Search => format!("{step} · load {}: {load}{repeat}", point.ordinal + 1),
+        PointPurpose::Precondition => format!("{step} · precondition: {load}"),
     }
 }
 
@@ -310,6 +366,13 @@ mod tests {
             "[2/9] ladder · 16 users · repeat 2"
         );
         assert_eq!(progress.time_left(Nanos::SECOND), "41s");
+        let mut beside = progress.part();
+        beside.is_on(Some("nvme"));
+        point.repeat = 0;
+        assert_eq!(
+            beside.point_begins(&point, Nanos::ZERO),
+            "[3/9] ladder · nvme · 16 users"
+        );
         (point.purpose, point.ordinal, point.repeat) = (PointPurpose::Search, 3, 0);
         point.offered_per_second = Some(412.5);
         assert_eq!(

@@ -26,14 +26,9 @@ pub fn read(path: &Path) -> Result<Record, RunFileError> {
     let OpenedRun { db, schema, source } = open_run_file(path)?;
     let is_closed = info(&db).is_ok_and(|run| run.status != RunStatus::Unfinished);
     if !is_closed {
-        // Of a run that goes on, all is read as it is at one moment.
-        let measurements = Measurements {
-            windows: windows(&db).map_err(|what| damaged(path, what))?,
-            series: series::series(&db, schema).map_err(|what| damaged(path, what))?,
-            waits: waits::waits(&db, schema).map_err(|what| damaged(path, what))?,
-            integrity: digest::integrity(&db, &source, schema)?,
-        };
-        return read_record(&db, schema, measurements).map_err(|what| damaged(path, what));
+        let mut record = unfinished(&db, schema).map_err(|what| damaged(path, what))?;
+        record.integrity = digest::integrity(&db, &source, schema)?;
+        return Ok(record);
     }
     // Slow reads of what is no longer written, on other processors.
     std::thread::scope(|scope| {
@@ -58,6 +53,17 @@ pub fn require_intact(path: &Path, record: Record) -> Result<Record, RunFileErro
         Integrity::NoDigest => Err(RunFileError::NoDigest { path: path.into() }),
         Integrity::Intact { .. } | Integrity::Open | Integrity::Older { .. } => Ok(record),
     }
+}
+
+/// Of a run that goes on: all is read as it is at one moment.
+pub(super) fn unfinished(db: &Connection, schema: i32) -> Result<Record, BadRow> {
+    let measurements = Measurements {
+        windows: windows(db)?,
+        series: series::series(db, schema)?,
+        waits: waits::waits(db, schema)?,
+        integrity: Integrity::Open,
+    };
+    read_record(db, schema, measurements)
 }
 
 /// Large tables that are read beside each other.

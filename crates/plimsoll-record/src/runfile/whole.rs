@@ -8,13 +8,18 @@ use crate::hist::CoarseHist;
 use crate::join::{Renumbering, renumber};
 use crate::lane::{Absence, LaneSecond, TransactionStats};
 use crate::metric::Metric;
-use crate::{DriveRow, Phase, PhaseId, Record, RunInfo, Sample, Second, Subject, SubjectId};
+use crate::{
+    DriveRow, Phase, PhaseId, Record, RunInfo, SCHEMA_VERSION, Sample, Second, Subject, SubjectId,
+};
+use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::schedule::{PhaseKind, Tick};
 use plimsoll_plan::units::Nanos;
 use rusqlite::params;
 
 use super::digest;
 use super::file::{Result, RunFile};
+use super::open::damaged;
+use super::reader::unfinished;
 use super::writer::create_file;
 
 impl RunFile {
@@ -50,17 +55,40 @@ impl RunFile {
         self.fill(record)
     }
 
-    /// Everything of a record that was measured elsewhere, into a file that has subjects and no points.
-    pub fn add(&mut self, mut record: Record) -> Result<()> {
+    /// A file in memory, of a part of a run that is recorded beside others; [`Self::append`] takes what it holds.
+    pub fn part(run: &RunInfo, plan_written: &str, plan: &RecordedPlan) -> Result<Self> {
+        Self::in_memory(Path::new("a part of the run"), run, plan_written, plan)
+    }
+
+    /// Everything of a part, which began at this time of the run.
+    pub fn append(&mut self, part: &Self, from: Nanos) -> Result<()> {
+        let record = unfinished(&part.db, SCHEMA_VERSION);
+        let record = record.map_err(|what| damaged(&part.path, what))?;
+        self.add_at(record, from)
+    }
+
+    /// Everything of a record that was measured elsewhere, at the same times.
+    pub fn add(&mut self, record: Record) -> Result<()> {
+        self.add_at(record, Nanos::ZERO)
+    }
+
+    /// After what the file has. Subjects of the same name are the same.
+    fn add_at(&mut self, mut record: Record, from: Nanos) -> Result<()> {
         let mut subjects = HashMap::new();
         for Subject { id, kind, name } in &record.subjects {
             subjects.insert(*id, self.subject(*kind, name)?);
         }
+        let last =
+            "SELECT (SELECT ifnull(max(id), 0) FROM point), (SELECT ifnull(max(id), 0) FROM phase)";
+        let last = self
+            .db
+            .query_row(last, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        let (points, phases) = last.map_err(|error| self.error(error))?;
         let ids = Renumbering {
             subjects,
-            points: 0,
-            phases: 0,
-            time: &|at| at,
+            points,
+            phases,
+            time: &|at| from + at,
         };
         renumber(&mut record, &ids);
         self.fill(&record)

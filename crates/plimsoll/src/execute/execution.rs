@@ -53,6 +53,8 @@ pub(super) struct Execution<'a> {
     pub points: u32,
     /// Losses after power cuts.
     pub not_durable: Vec<String>,
+    /// What could not be cleared away.
+    pub trouble: Vec<String>,
     /// A drive with `speed = "auto"` that falls behind ends the run.
     pub ends_when_late: bool,
     /// I/O limits that were tested on a device.

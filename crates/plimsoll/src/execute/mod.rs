@@ -1,6 +1,7 @@
 //! Runs a plan: starts systems, loads data, measures point by point, checks, stops and removes;
 //! records everything in the run file.
 
+mod apart;
 mod backup;
 mod block;
 mod context;
@@ -103,46 +104,75 @@ pub fn execute(job: &Job, interrupt: Interrupt) -> Result<FinishedRun, Failure> 
         let generator = file.subject(kind, name)?;
         file.facts(generator, &[(LABEL.to_owned(), label.clone())])?;
     }
-    let (inbox, sender) = Inbox::new(clock.clone());
-    let probe = match &clock {
-        Clock::Virtual(_) => None,
-        Clock::Real(_) => {
-            let probe = probe::spawn(clock.clone(), sender);
-            Some(probe.map_err(|error| Failure::run(format!("no thread for sampling: {error}")))?)
-        }
-    };
+    let progress = progress_of(job, &clock);
+    let mut execution = Execution::new(job, file, clock, progress, interrupt)?;
+    let result = execution.run_plan(job);
+    execution.finish(result)
+}
+
+fn progress_of(job: &Job, clock: &Clock) -> Progress {
     let expected = estimate(&job.plan);
     let progress = match &job.together {
         Some(together) => Progress::for_others(together.clone(), expected.duration),
         None => Progress::new(job.quiet, expected.duration),
     };
-    let mut execution = Execution {
-        plan: &job.plan,
-        seed: job.seed,
-        run_id: &job.run_id,
-        overwrite: &job.overwrite,
-        file,
-        clock,
-        probe,
-        inbox,
-        interrupt,
-        progress: progress.counting(expected.ladder_points()),
-        hosts: Hosts::default(),
-        together: job.together.clone(),
-        running: RunningSystems::default(),
-        drives: HashMap::new(),
-        simulated: HashMap::new(),
-        diagnosed: HashSet::new(),
-        points: 0,
-        not_durable: Vec::new(),
-        ends_when_late: job.next_factor.is_some(),
-        tried: Vec::new(),
-    };
-    let result = execution.run_plan(job);
-    execution.finish(result)
+    let progress = progress.counting(expected.ladder_points());
+    match clock {
+        Clock::Virtual(_) => progress.simulated(),
+        Clock::Real(_) => progress,
+    }
 }
 
-impl Execution<'_> {
+/// What ended the first of two that ran beside each other, or else the second. An interrupt stands behind any other reason.
+fn merge_ends(first: StepResult<()>, second: StepResult<()>) -> StepResult<()> {
+    match (first, second) {
+        (Err(RunError::Interrupted), Err(second)) => Err(second),
+        (first, second) => first.and(second),
+    }
+}
+
+impl<'a> Execution<'a> {
+    fn new(
+        job: &'a Job,
+        file: RunFile,
+        clock: Clock,
+        progress: Progress,
+        interrupt: Interrupt,
+    ) -> Result<Self, Failure> {
+        let (inbox, sender) = Inbox::new(clock.clone());
+        let probe = match &clock {
+            Clock::Virtual(_) => None,
+            Clock::Real(_) => {
+                let probe = probe::spawn(clock.clone(), sender);
+                let no_thread = |error| Failure::run(format!("no thread for sampling: {error}"));
+                Some(probe.map_err(no_thread)?)
+            }
+        };
+        Ok(Self {
+            plan: &job.plan,
+            seed: job.seed,
+            run_id: &job.run_id,
+            overwrite: &job.overwrite,
+            file,
+            clock,
+            probe,
+            inbox,
+            interrupt,
+            progress,
+            hosts: Hosts::default(),
+            together: job.together.clone(),
+            running: RunningSystems::default(),
+            drives: HashMap::new(),
+            simulated: HashMap::new(),
+            diagnosed: HashSet::new(),
+            points: 0,
+            not_durable: Vec::new(),
+            trouble: Vec::new(),
+            ends_when_late: job.next_factor.is_some(),
+            tried: Vec::new(),
+        })
+    }
+
     fn run_plan(&mut self, job: &Job) -> StepResult<()> {
         self.describe_machine()?;
         for note in &job.notes {
@@ -153,9 +183,19 @@ impl Execution<'_> {
             return self.run_on_hosts(job);
         }
         let runs = step_runs(self.plan);
+        match self.plan.is_simulated() && self.plan.media.len() > 1 {
+            true => self.run_media_apart(job, runs),
+            false => self.run_steps(&runs),
+        }
+    }
+
+    fn run_steps(&mut self, runs: &[StepRun]) -> StepResult<()> {
         for (i, now) in runs.iter().enumerate() {
             let later = &runs[i + 1..];
             let medium = now.media.first().copied();
+            let name = medium.filter(|_| self.plan.media.len() > 1);
+            self.progress
+                .is_on(name.map(|medium| self.plan.medium(medium).name.as_str()));
             match self.plan.step(now.id) {
                 Step::Load(step) => self.load_use(now.id, step, medium)?,
                 Step::Block(step) => self.block_step(now.id, step, &now.media)?,
@@ -362,7 +402,8 @@ impl Execution<'_> {
         // The probe first: it would report a server that is stopped here.
         let warnings = self.probe.take().map(Probe::stop).unwrap_or_default();
         let hosts_left = self.leave_hosts();
-        let mut trouble = self.running.end();
+        let mut trouble = std::mem::take(&mut self.trouble);
+        trouble.extend(self.running.end());
         trouble.extend(self.drives.drain().flat_map(|(_, drive)| drive.end()));
         trouble.iter().for_each(|text| self.progress.print(text));
         self.progress.finish();

@@ -215,6 +215,11 @@ impl Execution<'_> {
             None => self.prepare_medium(medium, system)?,
         };
         let path = &plan.medium(medium).path;
+        // Drives that are simulated beside each other may have one directory.
+        let name = match modeled {
+            Some(_) => &id.subject(plan),
+            None => system,
+        };
         Ok(match drive {
             Some(mount) => FilePlace {
                 medium: subject,
@@ -223,7 +228,7 @@ impl Execution<'_> {
             },
             None => FilePlace {
                 medium: subject,
-                scratch: Scratch::create(Path::new(path), &format!("{}-{system}", self.run_id))?,
+                scratch: Scratch::create(Path::new(path), &format!("{}-{name}", self.run_id))?,
                 path: path.into(),
             },
         })
