@@ -9,6 +9,7 @@ pub mod array;
 pub mod catalog;
 pub mod cluster;
 mod destaging;
+pub mod durability;
 pub mod emulate;
 pub mod learn;
 pub mod model;

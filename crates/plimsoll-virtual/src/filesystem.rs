@@ -34,6 +34,8 @@ pub struct FileRequests {
     pub stages: Vec<Vec<Op>>,
     /// Dirty pages that were evicted: nobody waits for them.
     pub background: Vec<Op>,
+    /// Whether the journal commits in them.
+    pub commits: bool,
 }
 
 impl FileRequests {
@@ -337,6 +339,7 @@ impl VirtualFilesystem {
     fn end_of_sync(&mut self, inode_changed: bool, requests: &mut FileRequests) {
         if inode_changed || self.directory_changed {
             self.directory_changed = false;
+            requests.commits = true;
             requests.stage(vec![self.journal.write(JOURNAL_WRITE)]);
             requests.stage(vec![FLUSH]);
             requests.stage(vec![self.journal.write(COMMIT_RECORD)]);

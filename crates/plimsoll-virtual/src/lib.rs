@@ -14,9 +14,11 @@
 pub mod calendar;
 pub mod costs;
 pub mod drive;
+mod durable;
 pub mod fiber;
 pub mod filesystem;
 pub mod machine;
 pub mod page_cache;
 pub mod processors;
+mod random;
 pub mod vfs;

@@ -13,16 +13,19 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use plimsoll_drive::emulate::Lost;
 use plimsoll_plan::units::{Bytes, Nanos};
 use rusqlite::ffi;
 use rusqlite::ffi::{sqlite3_file, sqlite3_io_methods, sqlite3_vfs};
 
 use crate::costs::CpuUse;
 use crate::drive::VirtualDrive;
+use crate::durable::{ChangeLog, MountPower};
 use crate::fiber;
 use crate::filesystem::{FileRequests, NoSpace, VirtualFilesystem};
 use crate::machine::{VirtualMachine, Wait};
-use crate::page_cache::FileId;
+use crate::page_cache::{FileId, PAGE};
+use crate::random::splitmix64;
 
 /// What [`VirtualMount::name`] begins with.
 const PREFIX: &str = "plimsoll-virtual-";
@@ -45,6 +48,7 @@ struct MountState {
     /// State of the generator for `xRandomness`.
     random: Mutex<u64>,
     temporary_files: AtomicU64,
+    power: MountPower,
     real: RealVfs,
 }
 
@@ -87,6 +91,7 @@ impl VirtualMount {
             filesystem: Mutex::new(VirtualFilesystem::new(capacity, memory)),
             random: Mutex::new(seed),
             temporary_files: AtomicU64::new(0),
+            power: MountPower::default(),
             real: RealVfs(real),
         });
         let table = table(&state);
@@ -101,6 +106,25 @@ impl VirtualMount {
 
     pub fn drive(&self) -> &VirtualDrive {
         &self.0.drive
+    }
+
+    /// From now on it is known what a power cut takes away. `lying`: the buffer of a drive that ignores flushes.
+    pub fn watch_changes(&self, lying: Option<Bytes>) {
+        self.0.power.watch(lying);
+    }
+
+    /// The power fails: files are what the drive holds of them, and whoever has one open gets errors. Returns what the drive
+    /// had promised to keep. `seed` decides about what was under way.
+    pub fn power_off(&self, seed: u64) -> std::io::Result<Lost> {
+        let lost = self.0.power.fail(seed);
+        self.0.drive.power_cycle();
+        self.0.filesystem().drop_cache();
+        lost
+    }
+
+    /// Memory is empty.
+    pub fn power_on(&self) {
+        self.0.power.restore();
     }
 
     /// For `sqlite3_open_v2`.
@@ -163,9 +187,15 @@ impl MountState {
         lock(&self.filesystem)
     }
 
-    /// Charges the requests of a call, sends them, and waits for those that are to be waited for.
-    fn perform(&self, requests: FileRequests) {
-        if requests.is_empty() || !fiber::is_inside() {
+    /// Charges the requests of a call, sends them, and waits for those that are to be waited for. An error where the power
+    /// fails meanwhile.
+    fn perform(&self, requests: FileRequests) -> Result<(), PowerIsOff> {
+        self.wait_for(requests);
+        (!self.power.is_off()).then_some(()).ok_or(PowerIsOff)
+    }
+
+    fn wait_for(&self, requests: FileRequests) {
+        if requests.is_empty() || !fiber::is_inside() || self.power.is_off() {
             return;
         }
         let count = requests.count() as f64;
@@ -180,10 +210,24 @@ impl MountState {
         }
     }
 
+    /// What is sent is durable when this returns. `path`: of the file; none for names of files alone.
+    fn make_durable(&self, path: Option<&str>, requests: FileRequests) -> Result<(), PowerIsOff> {
+        let commits = requests.commits;
+        let sync = self.power.note(|log| log.sync_begins(path, commits));
+        self.perform(requests)?;
+        if let Some(sync) = sync {
+            self.power.note(|log| log.sync_ended(sync));
+        }
+        Ok(())
+    }
+
     fn now(&self) -> Nanos {
         self.machine.clock().now()
     }
 }
+
+#[derive(Debug, Clone, Copy)]
+struct PowerIsOff;
 
 /// A file of this VFS. SQLite allocates it, with that of its own VFS behind.
 #[repr(C)]
@@ -293,6 +337,9 @@ unsafe extern "C" fn open(
     }
     // SAFETY: of `table`.
     let state = unsafe { state_of(vfs) };
+    if state.power.is_off() {
+        return ffi::SQLITE_CANTOPEN;
+    }
     // SAFETY: as SQLite gave it.
     let existed = !name.is_null() && unsafe { exists(vfs, name) };
     // SAFETY: as above.
@@ -326,6 +373,10 @@ unsafe extern "C" fn open(
         real!(file, xClose);
         return ffi::SQLITE_FULL;
     };
+    let deleted_on_close = name.is_null() || flags & ffi::SQLITE_OPEN_DELETEONCLOSE != 0;
+    if !existed && !deleted_on_close {
+        state.power.note(|log| log.created(&path));
+    }
     // SAFETY: counted up for the file, which gives it back when it is closed.
     let state = unsafe {
         let counted: *const MountState = state;
@@ -338,7 +389,7 @@ unsafe extern "C" fn open(
         state,
         id,
         name: path,
-        deleted_on_close: name.is_null() || flags & ffi::SQLITE_OPEN_DELETEONCLOSE != 0,
+        deleted_on_close,
         syncs_directory: !existed && flags & journal != 0,
     });
     // SAFETY: as above.
@@ -388,8 +439,10 @@ unsafe extern "C" fn read(
     let (offset_bytes, len) = (offset.max(0) as u64, amount.max(0) as u64);
     fiber::charge(CpuUse::Read, 1.0);
     let requests = open.state.filesystem().read(open.id, offset_bytes, len);
-    open.state.perform(requests);
-    real!(file, xRead, buffer, amount, offset)
+    match open.state.perform(requests) {
+        Ok(()) => real!(file, xRead, buffer, amount, offset),
+        Err(PowerIsOff) => ffi::SQLITE_IOERR_READ,
+    }
 }
 
 unsafe extern "C" fn write(
@@ -409,18 +462,51 @@ unsafe extern "C" fn write(
     let Ok(requests) = requests else {
         return ffi::SQLITE_FULL;
     };
-    state.perform(requests);
+    if let Err(PowerIsOff) = state.perform(requests) {
+        return ffi::SQLITE_IOERR_WRITE;
+    }
+    note(file, open, |log, size, held| {
+        let bytes = offset_bytes..offset_bytes + len;
+        log.before_write(&open.name, bytes, size, held);
+    });
     real!(file, xWrite, buffer, amount, offset)
+}
+
+/// Notes a change where a power cut would have to undo it; with the file's size, and what reads a page.
+fn note(
+    file: *mut sqlite3_file,
+    open: &OpenFile,
+    note: impl FnOnce(&mut ChangeLog, u64, &mut dyn FnMut(u64) -> Vec<u8>),
+) {
+    if open.deleted_on_close {
+        return;
+    }
+    let mut held = |page: u64| {
+        let mut held = vec![0; PAGE as usize];
+        // A short read leaves zeroes behind the end (c3ref/io_methods.html).
+        let start = (page * PAGE) as i64;
+        real!(file, xRead, held.as_mut_ptr().cast(), PAGE as c_int, start);
+        held
+    };
+    open.state.power.note(|log| {
+        let mut size = 0;
+        real!(file, xFileSize, &raw mut size);
+        note(log, u64::try_from(size).unwrap_or(0), &mut held);
+    });
 }
 
 unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: i64) -> c_int {
     // SAFETY: an open file.
     let open = unsafe { open_file(file) };
     fiber::charge(CpuUse::Write, 1.0);
-    let truncated = open
-        .state
-        .filesystem()
-        .truncate(open.id, size.max(0) as u64);
+    if open.state.power.is_off() {
+        return ffi::SQLITE_IOERR_TRUNCATE;
+    }
+    let size_bytes = size.max(0) as u64;
+    note(file, open, |log, size, held| {
+        log.before_truncate(&open.name, size_bytes, size, held);
+    });
+    let truncated = open.state.filesystem().truncate(open.id, size_bytes);
     match truncated {
         Ok(()) => real!(file, xTruncate, size),
         Err(NoSpace) => ffi::SQLITE_FULL,
@@ -431,13 +517,20 @@ unsafe extern "C" fn sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
     // SAFETY: an open file.
     let open = unsafe { open_file(file) };
     fiber::charge(CpuUse::Sync, 1.0);
+    match sync_all(open) {
+        Ok(()) => ffi::SQLITE_OK,
+        Err(PowerIsOff) => ffi::SQLITE_IOERR_FSYNC,
+    }
+}
+
+fn sync_all(open: &mut OpenFile) -> Result<(), PowerIsOff> {
     let requests = open.state.filesystem().sync(open.id);
-    open.state.perform(requests);
+    open.state.make_durable(Some(&open.name), requests)?;
     if std::mem::take(&mut open.syncs_directory) {
         let requests = open.state.filesystem().sync_directory();
-        open.state.perform(requests);
+        open.state.make_durable(None, requests)?;
     }
-    ffi::SQLITE_OK
+    Ok(())
 }
 
 unsafe extern "C" fn file_size(file: *mut sqlite3_file, size: *mut i64) -> c_int {
@@ -516,15 +609,25 @@ unsafe extern "C" fn delete(
     // SAFETY: of `table`.
     let state = unsafe { state_of(vfs) };
     fiber::charge(CpuUse::Write, 1.0);
+    if state.power.is_off() {
+        return ffi::SQLITE_IOERR_DELETE;
+    }
+    // SAFETY: a name that ends with NUL.
+    let path = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+    let held = state.power.note(|_| std::fs::read(&*path));
     // Not synced for real.
     let code = real_vfs!(vfs, xDelete, name, 0);
-    if code == ffi::SQLITE_OK {
-        // SAFETY: a name that ends with NUL.
-        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
-        state.filesystem().delete(&name);
-        if sync_directory != 0 {
-            let requests = state.filesystem().sync_directory();
-            state.perform(requests);
+    if code != ffi::SQLITE_OK {
+        return code;
+    }
+    if let Some(Ok(held)) = held {
+        state.power.note(|log| log.deleted(&path, held));
+    }
+    state.filesystem().delete(&path);
+    if sync_directory != 0 {
+        let requests = state.filesystem().sync_directory();
+        if let Err(PowerIsOff) = state.make_durable(None, requests) {
+            return ffi::SQLITE_IOERR_DIR_FSYNC;
         }
     }
     code
@@ -563,15 +666,6 @@ unsafe extern "C" fn randomness(vfs: *mut sqlite3_vfs, size: c_int, out: *mut c_
         bytes.copy_from_slice(&random[..bytes.len()]);
     }
     size
-}
-
-/// Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014).
-fn splitmix64(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 unsafe extern "C" fn sleep(vfs: *mut sqlite3_vfs, microseconds: c_int) -> c_int {

@@ -45,7 +45,7 @@ pub use claim::Claim;
 pub use clear::clear;
 pub use error::EmulatorError;
 pub use mount_point::{ClaimedMount, MountPoint};
-pub use protocol::MessageSender;
+pub use protocol::{Lost, MessageSender};
 pub use reader::answer_read_tasks;
 pub use request_log::RequestLog;
 pub use serve::{EmulatorOrder, serve};

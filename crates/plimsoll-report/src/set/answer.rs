@@ -17,7 +17,7 @@ use crate::table::Table;
 use crate::table::Unit::{Percent, Plain, Three};
 
 /// At most so many bars: with more, the charts below show more.
-const MOST_BARS: usize = 9;
+const MOST_BARS: usize = 16;
 
 pub(super) fn page_answer(m: &Messages, summary: &SetSummary, dir: &str) -> PageAnswer {
     let own = SetWords::of(m, summary);

@@ -1,7 +1,12 @@
 //! After a power cut: powers the drive on, recovers the database, and compares it with the acknowledged commits.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use plimsoll_load::engine::sqlite::recover_simulated;
 use plimsoll_load::workload::tpcc::books;
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::lane::Endpoint;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::receipt::{CommitCounts, reconcile};
 use plimsoll_record::{Point, PowerCut, Receipt, Severity};
@@ -80,10 +85,33 @@ impl Execution<'_> {
         if let Some(medium) = instance.medium {
             self.power_on(medium)?;
         }
-        self.wait_for_task(instance, what, |instance, control| {
-            instance.recover(control)
-        })?;
+        match self.timed_endpoint(
+            self.running.get(instance)?.instance.endpoint(),
+            instance.medium,
+        ) {
+            Endpoint::Sqlite {
+                path,
+                pragmas,
+                vfs: Some(vfs),
+            } => self.recover_simulated(Path::new(&path), &pragmas, &vfs)?,
+            _ => self.wait_for_task(instance, what, |instance, control| {
+                instance.recover(control)
+            })?,
+        }
         self.books(instance, what)
+    }
+
+    /// In virtual time.
+    fn recover_simulated(
+        &self,
+        path: &Path,
+        pragmas: &BTreeMap<String, String>,
+        vfs: &str,
+    ) -> StepResult<()> {
+        let recovered = self.clock.block_on(recover_simulated(path, pragmas, vfs));
+        let recovered =
+            recovered.map_err(|error| RunError::failed(format!("no runtime: {error}")))?;
+        recovered.map_err(|error| RunError::Failed(error.into()))
     }
 
     fn record_cut(

@@ -65,6 +65,7 @@ pub(super) struct Execution<'a> {
 pub(super) struct Parts<'a> {
     pub running: &'a RunningSystems,
     pub drives: &'a HashMap<MediumId, MountedDrive>,
+    pub simulated: &'a HashMap<MediumId, VirtualMount>,
     pub probe: Option<&'a Probe>,
     pub together: Option<&'a Together>,
     pub clock: &'a Clock,
@@ -89,6 +90,7 @@ impl Execution<'_> {
         Parts {
             running: &self.running,
             drives: &self.drives,
+            simulated: &self.simulated,
             probe: self.probe.as_ref(),
             together: self.together.as_deref(),
             clock: &self.clock,

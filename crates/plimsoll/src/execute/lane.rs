@@ -16,6 +16,7 @@ use plimsoll_plan::member_event::MemberEvent;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::Point;
 use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage, LaneSpec};
+use plimsoll_virtual::vfs::VirtualMount;
 use plimsoll_worker::fleet::run_lane_on;
 use plimsoll_worker::link::Link;
 use plimsoll_worker::protocol::JobId;
@@ -136,6 +137,10 @@ impl<'a> Lanes<'a> {
                     .instance
                     .medium
                     .and_then(|medium| parts.drives.get(&medium)),
+                simulated: task
+                    .instance
+                    .medium
+                    .and_then(|medium| parts.simulated.get(&medium)),
                 probe: parts.probe,
                 clock: parts.clock,
                 orders: Orders::of(parts.interrupt),
@@ -195,6 +200,7 @@ struct PointLane<'a> {
     shows_progress: bool,
     running: &'a Running,
     drive: Option<&'a MountedDrive>,
+    simulated: Option<&'a VirtualMount>,
     probe: Option<&'a Probe>,
     clock: &'a Clock,
     orders: Orders,
@@ -297,16 +303,26 @@ impl PointLane<'_> {
     }
 
     async fn drive_fails(&self) -> StopCause {
-        match self.drive {
-            Some(drive) if self.task.spec.power_cut => {
-                StopCause::PowerCut(self.cut_power(drive).await)
-            }
-            Some(drive) => {
+        let cut = self.task.spec.power_cut;
+        match (self.drive, self.simulated) {
+            (_, Some(mount)) if cut => StopCause::PowerCut(self.cut_simulated_power(mount).await),
+            (Some(drive), _) if cut => StopCause::PowerCut(self.cut_power(drive).await),
+            (Some(drive), _) => {
                 drive.ended().await;
                 StopCause::FoundLater
             }
-            None => pending().await,
+            (None, _) => pending().await,
         }
+    }
+
+    /// At a moment that no transaction knows. Sessions get errors until they are stopped.
+    async fn cut_simulated_power(&self, mount: &VirtualMount) -> Result<PowerOff, String> {
+        let start = self.start.wait().await;
+        let end = start + self.task.spec.timeline.load_end();
+        self.clock.sleep_until(end).await;
+        let seed = self.task.spec.seed.load ^ u64::from(self.task.point.id.0);
+        let lost = mount.power_off(seed).map_err(|error| error.to_string())?;
+        Ok(PowerOff { at: end, lost })
     }
 
     /// Cuts the drive's power first, while the database works; then kills the database's processes with their unwritten

@@ -115,6 +115,10 @@ impl Execution<'_> {
 
     /// Powers a drive on after a cut.
     pub(super) fn power_on(&mut self, medium: MediumId) -> StepResult<()> {
+        if let Some(mount) = self.simulated.get(&medium) {
+            mount.power_on();
+            return Ok(());
+        }
         let drive = self
             .drives
             .get(&medium)

@@ -99,6 +99,9 @@ impl Execution<'_> {
         // Without a window there is nothing that a power cut could end.
         let power_cut = step_context.step.power_cut.is_some() && timeline.measure > Nanos::ZERO;
         let tasks = self.point_tasks(step_context, point_spec, &timeline, power_cut)?;
+        if let (true, Some(medium)) = (power_cut, step_context.medium) {
+            self.watch_changes(medium)?;
+        }
         let before = match tasks.lanes.first() {
             Some(task) if power_cut => {
                 let what = format!("{} · counting committed transactions", task.title);

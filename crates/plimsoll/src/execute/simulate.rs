@@ -5,6 +5,7 @@ use std::sync::Arc;
 use plimsoll_analysis::summary::{
     SIMULATED_CPUS_FACT, SIMULATED_MEMORY_FACT, SIMULATED_SPEED_FACT,
 };
+use plimsoll_drive::durability::volatile_buffer;
 use plimsoll_drive::model::Setup;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::storage_model::StorageModel;
@@ -63,6 +64,19 @@ impl Execution<'_> {
             .facts(subject, &facts(&spec, &setup, cpus, limits))?;
         self.file.commit()?;
         Ok(subject)
+    }
+
+    /// Until the power fails it is known what that takes away from a simulated drive.
+    pub(super) fn watch_changes(&self, id: MediumId) -> StepResult<()> {
+        let Some(mount) = self.simulated.get(&id) else {
+            return Ok(());
+        };
+        if let Some(drive) = self.plan.medium(id).kind.emulated() {
+            let is_lying = drive.flush == FlushPolicy::Ignored;
+            let buffer = volatile_buffer(&drive_spec(drive)?, is_lying);
+            mount.watch_changes(buffer.filter(|_| is_lying));
+        }
+        Ok(())
     }
 
     /// What simulated drives served in whole seconds since the last call.

@@ -7,7 +7,7 @@ use plimsoll_record::receipt::CommitCounts;
 use rusqlite::Connection;
 
 use super::client::SqliteClient;
-use super::connection::{apply, explain, has_log, open, open_read_only, read};
+use super::connection::{apply, explain, has_log, open, open_read_only, open_timed, read};
 use crate::engine::ConditionResult;
 use crate::engine::sql::{SqlClient, check};
 use crate::error::LoadError;
@@ -92,8 +92,17 @@ fn verify(
 
 /// Opens a database that a crash has left, which makes SQLite recover its log (wal.html, "Recovery").
 pub fn recover(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<(), LoadError> {
+    recover_timed(path, pragmas, None)
+}
+
+/// As [`recover`], through a VFS of virtual time.
+pub fn recover_timed(
+    path: &Path,
+    pragmas: &BTreeMap<String, String>,
+    vfs: Option<&str>,
+) -> Result<(), LoadError> {
     let recovered =
-        open(path, pragmas)?.query_row("SELECT count(*) FROM warehouse", [], |_| Ok(()));
+        open_timed(path, pragmas, vfs)?.query_row("SELECT count(*) FROM warehouse", [], |_| Ok(()));
     recovered.map_err(|error| explain(path, "recovering", &error))
 }
 

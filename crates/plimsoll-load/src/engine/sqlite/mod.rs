@@ -25,4 +25,4 @@ pub(crate) use insight::SqliteInsight;
 pub use load::{forget, is_loaded, load};
 pub use queue::WriterQueue;
 pub use session::SqliteSession;
-pub use simulated::SimulatedSession;
+pub use simulated::{SimulatedSession, recover_simulated};

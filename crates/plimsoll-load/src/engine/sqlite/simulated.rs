@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use plimsoll_plan::resolved::Workload;
 use plimsoll_virtual::costs::CpuUse;
 use plimsoll_virtual::fiber::{self, Fiber};
+use plimsoll_virtual::machine::VirtualMachine;
 use plimsoll_virtual::vfs;
 
+use super::check::recover_timed;
 use super::queue::WriterQueue;
 use super::session::SqliteSession;
 use crate::engine::Session;
@@ -48,12 +51,7 @@ impl SimulatedSession {
         writers: WriterQueue,
         workload: &Workload,
     ) -> Result<Self, LoadError> {
-        let machine = vfs::machine_of(vfs_name).ok_or_else(|| {
-            LoadError::other(
-                "opening a simulated session",
-                "no machine has this VFS: this is a fault of plimsoll",
-            )
-        })?;
+        let machine = machine_of(vfs_name)?;
         let mut session: Option<SqliteSession> = None;
         let fiber = Fiber::new(machine, move |job| match job {
             SessionJob::Open(open) => {
@@ -76,6 +74,31 @@ impl SimulatedSession {
             SessionJobEnd::Ran(_) => unreachable!("a job ends as what it is"),
         }
     }
+}
+
+fn machine_of(vfs_name: &str) -> Result<Arc<VirtualMachine>, LoadError> {
+    vfs::machine_of(vfs_name).ok_or_else(|| {
+        LoadError::other(
+            "opening a simulated session",
+            "no machine has this VFS: this is a fault of plimsoll",
+        )
+    })
+}
+
+/// Brings the database up again after a power cut: a program of the simulated machine, which takes time there.
+pub async fn recover_simulated(
+    path: &Path,
+    pragmas: &BTreeMap<String, String>,
+    vfs_name: &str,
+) -> Result<(), LoadError> {
+    let (path, pragmas) = (path.to_owned(), pragmas.clone());
+    let vfs_name = vfs_name.to_owned();
+    let machine = machine_of(&vfs_name)?;
+    let fiber = Fiber::new(machine, move |()| {
+        recover_timed(&path, &pragmas, Some(&vfs_name))
+    });
+    let mut fiber = fiber.map_err(|error| LoadError::other("a stack for the recovery", error))?;
+    fiber.run(()).await
 }
 
 fn run(session: Option<&mut SqliteSession>, input: &Input) -> RanTransaction {
