@@ -12,6 +12,7 @@ mod destaging;
 pub mod durability;
 pub mod emulate;
 pub mod learn;
+pub mod member_changes;
 pub mod model;
 mod network;
 pub mod reliability;

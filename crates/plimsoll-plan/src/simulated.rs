@@ -5,7 +5,7 @@ use crate::resolved::{Medium, ResolvedPlan, Step, SystemKind};
 
 impl ResolvedPlan {
     /// Whether drives are simulated in virtual time: everything that is under load is SQLite on modeled drives, with nothing
-    /// beside it that only real time has (other hosts, backups, neighbors, failures of members), and the plan does
+    /// beside it that only real time has (other hosts, backups, neighbors), and the plan does
     /// not want it emulated.
     pub fn is_simulated(&self) -> bool {
         let has_real_time = self.emulate || !self.on_hosts.is_empty() || !self.hosts.is_empty();
@@ -18,7 +18,7 @@ impl ResolvedPlan {
         let Some(load) = step.load() else {
             return false;
         };
-        let is_alone = load.events.is_empty() && load.noise.is_empty();
+        let is_alone = load.noise.is_empty();
         let is_sqlite = matches!(self.system(load.system).kind, SystemKind::Sqlite { .. });
         let mut media = load.on.iter().map(|medium| self.medium(*medium));
         is_alone && is_sqlite && media.all(is_modeled)

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use plimsoll_drive::member_changes::{change_member, rebuild_events};
 use plimsoll_drive::model::{DriveOp, Op, RequestId, Storage};
 use plimsoll_drive::storage_model::StorageModel;
+use plimsoll_plan::member_event::MemberChange;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveTally;
+use plimsoll_record::message::EventKind;
 use tokio::sync::Notify;
 
 use crate::calendar::VirtualClock;
@@ -79,6 +82,11 @@ impl DriveState {
                 self.waiting.remove(&done.id);
             }
         }
+    }
+
+    fn wake_all(&self) {
+        let waiting = self.waiting.values().filter(|own| !own.background);
+        waiting.for_each(|own| own.wake.notify_one());
     }
 
     /// Whether the request is complete; it is forgotten then, and another one is woken to look after the model.
@@ -170,6 +178,22 @@ impl VirtualDrive {
         state.advance(now);
         let rest = state.served.split_off(&second_of(now));
         std::mem::replace(&mut state.served, rest)
+    }
+
+    /// Something happens to a member of an array or a cluster. `None`: there is no such member, or it cannot happen now.
+    pub fn change_member(&self, change: MemberChange) -> Option<EventKind> {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        state.advance(now);
+        let event = change_member(&mut state.model, now, change);
+        // Those who wait look when the next event of the model is.
+        state.wake_all();
+        event
+    }
+
+    /// Rebuilds that have ended or begun by themselves since this was asked last, with their times.
+    pub fn rebuild_events(&self) -> Vec<(Nanos, EventKind)> {
+        rebuild_events(&mut self.lock().model)
     }
 
     /// The power was away: what was in flight is answered by nobody.

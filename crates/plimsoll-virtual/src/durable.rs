@@ -38,7 +38,7 @@ enum ChangeKind {
 }
 
 #[derive(Debug)]
-struct Change {
+struct FileChange {
     path: String,
     kind: ChangeKind,
     /// Which sync sent it to the drive.
@@ -47,7 +47,7 @@ struct Change {
     promised: bool,
 }
 
-impl Change {
+impl FileChange {
     /// Written for it: a page, or about a page of the journal, which notes pages that are cut off with little.
     fn bytes(&self) -> u64 {
         match &self.kind {
@@ -100,12 +100,12 @@ fn inside(page: u64, size: u64, held: &mut impl FnMut(u64) -> Vec<u8>) -> Vec<u8
 #[derive(Debug)]
 pub struct ChangeLog {
     /// In their order.
-    in_memory: Vec<Change>,
+    in_memory: Vec<FileChange>,
     /// Pages among them, and files of which the size is.
     pages: BTreeSet<(String, u64)>,
     sizes: BTreeSet<String>,
     /// In the order in which they were sent to the drive.
-    sent: VecDeque<Change>,
+    sent: VecDeque<FileChange>,
     sent_bytes: u64,
     syncs: u64,
     /// What the drive's buffer holds, where it ignores flushes.
@@ -127,7 +127,7 @@ impl ChangeLog {
     }
 
     fn push(&mut self, path: &str, kind: ChangeKind) {
-        self.in_memory.push(Change {
+        self.in_memory.push(FileChange {
             path: path.to_owned(),
             kind,
             sync: None,
@@ -189,7 +189,7 @@ impl ChangeLog {
     pub fn sync_begins(&mut self, path: Option<&str>, commits: bool) -> SyncId {
         self.syncs += 1;
         let id = SyncId(self.syncs);
-        let is_sent = |change: &Change| {
+        let is_sent = |change: &FileChange| {
             let is_own = path == Some(change.path.as_str());
             match &change.kind {
                 ChangeKind::Page(..) => is_own,
@@ -211,7 +211,7 @@ impl ChangeLog {
             }
             self.sent_bytes += change.bytes();
             let sync = Some(id);
-            self.sent.push_back(Change { sync, ..change });
+            self.sent.push_back(FileChange { sync, ..change });
         }
         id
     }
@@ -273,7 +273,7 @@ impl Fate {
         splitmix64(&mut self.random) & 1 == 1
     }
 
-    fn keeps(&mut self, change: &Change) -> bool {
+    fn keeps(&mut self, change: &FileChange) -> bool {
         if self.is_lying {
             return false;
         }
@@ -330,6 +330,11 @@ impl MountPower {
         self.is_off.store(true, Ordering::Relaxed);
         let watched = self.changes().take();
         watched.map_or(Ok(Lost::default()), |changes| changes.power_off(seed))
+    }
+
+    /// As [`Self::fail`], with nothing left to look at.
+    pub fn lose_data(&self) {
+        self.is_off.store(true, Ordering::Relaxed);
     }
 
     pub fn restore(&self) {

@@ -18,6 +18,7 @@ mod durable;
 pub mod fiber;
 pub mod filesystem;
 pub mod machine;
+mod mount;
 pub mod page_cache;
 pub mod processors;
 mod random;

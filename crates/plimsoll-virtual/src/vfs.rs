@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use plimsoll_drive::emulate::Lost;
 use plimsoll_plan::units::{Bytes, Nanos};
@@ -21,9 +21,11 @@ use rusqlite::ffi::{sqlite3_file, sqlite3_io_methods, sqlite3_vfs};
 use crate::costs::CpuUse;
 use crate::drive::VirtualDrive;
 use crate::durable::{ChangeLog, MountPower};
+
 use crate::fiber;
-use crate::filesystem::{FileRequests, NoSpace, VirtualFilesystem};
+use crate::filesystem::{NoSpace, VirtualFilesystem};
 use crate::machine::{VirtualMachine, Wait};
+use crate::mount::{MountState, PowerIsOff, lock};
 use crate::page_cache::{FileId, PAGE};
 use crate::random::splitmix64;
 
@@ -39,19 +41,6 @@ const FIRST_DAY_UNIX_MS: i64 = 1_767_225_600_000;
 #[derive(Debug)]
 pub struct VirtualMount(Arc<MountState>);
 
-#[derive(Debug)]
-struct MountState {
-    name: CString,
-    machine: Arc<VirtualMachine>,
-    drive: Arc<VirtualDrive>,
-    filesystem: Mutex<VirtualFilesystem>,
-    /// State of the generator for `xRandomness`.
-    random: Mutex<u64>,
-    temporary_files: AtomicU64,
-    power: MountPower,
-    real: RealVfs,
-}
-
 /// SQLite's own VFS.
 #[derive(Debug, Clone, Copy)]
 struct RealVfs(NonNull<sqlite3_vfs>);
@@ -62,12 +51,18 @@ unsafe impl Send for RealVfs {}
 // SAFETY: as above.
 unsafe impl Sync for RealVfs {}
 
+/// Found once: it is always there.
+fn real_vfs() -> Option<RealVfs> {
+    static REAL: OnceLock<Option<RealVfs>> = OnceLock::new();
+    *REAL.get_or_init(|| {
+        // SAFETY: a null name asks for the default; SQLite initializes itself.
+        let real = unsafe { ffi::sqlite3_vfs_find(ptr::null()) };
+        NonNull::new(real).map(RealVfs)
+    })
+}
+
 /// All mounts, by name.
 static MOUNTS: Mutex<BTreeMap<String, Weak<MountState>>> = Mutex::new(BTreeMap::new());
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl VirtualMount {
     /// Registers the VFS. `memory` is for the page cache (`None`: enough for everything); `seed` decides about random names and
@@ -81,9 +76,6 @@ impl VirtualMount {
     ) -> Result<Self, String> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let name = format!("{PREFIX}{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        // SAFETY: a null name asks for the default; SQLite initializes itself.
-        let real = unsafe { ffi::sqlite3_vfs_find(ptr::null()) };
-        let real = NonNull::new(real).ok_or("SQLite has no VFS")?;
         let state = Arc::new(MountState {
             name: CString::new(name.clone()).map_err(|error| error.to_string())?,
             machine,
@@ -92,9 +84,8 @@ impl VirtualMount {
             random: Mutex::new(seed),
             temporary_files: AtomicU64::new(0),
             power: MountPower::default(),
-            real: RealVfs(real),
         });
-        let table = table(&state);
+        let table = table(&state).ok_or("SQLite has no VFS")?;
         // SAFETY: the table is complete and lives as long as the process.
         match unsafe { ffi::sqlite3_vfs_register(table.as_ptr(), 0) } {
             ffi::SQLITE_OK => {}
@@ -120,6 +111,12 @@ impl VirtualMount {
         self.0.drive.power_cycle();
         self.0.filesystem().drop_cache();
         lost
+    }
+
+    /// What was stored is gone: whoever uses a file gets errors.
+    pub fn lose_data(&self) {
+        self.0.power.lose_data();
+        self.0.drive.power_cycle();
     }
 
     /// Memory is empty.
@@ -152,9 +149,9 @@ impl Drop for VirtualMount {
 }
 
 /// The table that SQLite keeps. It is never freed, and owns a count of the state: connections may outlive the mount.
-fn table(state: &Arc<MountState>) -> NonNull<sqlite3_vfs> {
+fn table(state: &Arc<MountState>) -> Option<NonNull<sqlite3_vfs>> {
     // SAFETY: SQLite's own table, see `RealVfs`.
-    let real = unsafe { state.real.0.as_ref() };
+    let real = unsafe { real_vfs()?.0.as_ref() };
     let table = sqlite3_vfs {
         iVersion: 2,
         szOsFile: real.szOsFile + REAL_FILE_AT as c_int,
@@ -179,55 +176,8 @@ fn table(state: &Arc<MountState>) -> NonNull<sqlite3_vfs> {
         xGetSystemCall: None,
         xNextSystemCall: None,
     };
-    NonNull::from(Box::leak(Box::new(table)))
+    Some(NonNull::from(Box::leak(Box::new(table))))
 }
-
-impl MountState {
-    fn filesystem(&self) -> MutexGuard<'_, VirtualFilesystem> {
-        lock(&self.filesystem)
-    }
-
-    /// Charges the requests of a call, sends them, and waits for those that are to be waited for. An error where the power
-    /// fails meanwhile.
-    fn perform(&self, requests: FileRequests) -> Result<(), PowerIsOff> {
-        self.wait_for(requests);
-        (!self.power.is_off()).then_some(()).ok_or(PowerIsOff)
-    }
-
-    fn wait_for(&self, requests: FileRequests) {
-        if requests.is_empty() || !fiber::is_inside() || self.power.is_off() {
-            return;
-        }
-        let count = requests.count() as f64;
-        fiber::charge(CpuUse::Request, count);
-        fiber::charge(CpuUse::Wake, requests.stages.len() as f64);
-        self.drive.submit(&requests.background);
-        if !requests.stages.is_empty() {
-            fiber::wait(Wait::Requests {
-                drive: self.drive.clone(),
-                stages: requests.stages,
-            });
-        }
-    }
-
-    /// What is sent is durable when this returns. `path`: of the file; none for names of files alone.
-    fn make_durable(&self, path: Option<&str>, requests: FileRequests) -> Result<(), PowerIsOff> {
-        let commits = requests.commits;
-        let sync = self.power.note(|log| log.sync_begins(path, commits));
-        self.perform(requests)?;
-        if let Some(sync) = sync {
-            self.power.note(|log| log.sync_ended(sync));
-        }
-        Ok(())
-    }
-
-    fn now(&self) -> Nanos {
-        self.machine.clock().now()
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-struct PowerIsOff;
 
 /// A file of this VFS. SQLite allocates it, with that of its own VFS behind.
 #[repr(C)]
@@ -310,14 +260,16 @@ macro_rules! real {
 
 /// Calls a method of SQLite's own VFS.
 macro_rules! real_vfs {
-    ($vfs:expr, $method:ident $(, $argument:expr)*) => {{
-        // SAFETY: the table of SQLite's own VFS is constant, see `RealVfs`; arguments are those that SQLite gave.
-        unsafe {
-            let real = state_of($vfs).real.0.as_ptr();
-            match (*real).$method {
-                Some(method) => method(real $(, $argument)*),
-                None => ffi::SQLITE_ERROR,
-            }
+    ($method:ident $(, $argument:expr)*) => {{
+        match real_vfs() {
+            // SAFETY: the table of SQLite's own VFS is constant, see `RealVfs`; arguments are those that SQLite gave.
+            Some(RealVfs(real)) => unsafe {
+                match (*real.as_ptr()).$method {
+                    Some(method) => method(real.as_ptr() $(, $argument)*),
+                    None => ffi::SQLITE_ERROR,
+                }
+            },
+            None => ffi::SQLITE_ERROR,
         }
     }};
 }
@@ -341,10 +293,10 @@ unsafe extern "C" fn open(
         return ffi::SQLITE_CANTOPEN;
     }
     // SAFETY: as SQLite gave it.
-    let existed = !name.is_null() && unsafe { exists(vfs, name) };
+    let existed = !name.is_null() && unsafe { exists(name) };
     // SAFETY: as above.
     let real = unsafe { real_file(file) };
-    let code = real_vfs!(vfs, xOpen, name, real, flags, out_flags);
+    let code = real_vfs!(xOpen, name, real, flags, out_flags);
     if code != ffi::SQLITE_OK {
         // SAFETY: a file that could not be opened is closed where it has methods (c3ref/vfs.html).
         if unsafe { !(*real).pMethods.is_null() } {
@@ -402,15 +354,9 @@ unsafe extern "C" fn open(
 
 /// # Safety
 /// `name` ends with NUL.
-unsafe fn exists(vfs: *mut sqlite3_vfs, name: *const c_char) -> bool {
+unsafe fn exists(name: *const c_char) -> bool {
     let mut found = 0;
-    let code = real_vfs!(
-        vfs,
-        xAccess,
-        name,
-        ffi::SQLITE_ACCESS_EXISTS,
-        &raw mut found
-    );
+    let code = real_vfs!(xAccess, name, ffi::SQLITE_ACCESS_EXISTS, &raw mut found);
     code == ffi::SQLITE_OK && found != 0
 }
 
@@ -616,7 +562,7 @@ unsafe extern "C" fn delete(
     let path = unsafe { CStr::from_ptr(name) }.to_string_lossy();
     let held = state.power.note(|_| std::fs::read(&*path));
     // Not synced for real.
-    let code = real_vfs!(vfs, xDelete, name, 0);
+    let code = real_vfs!(xDelete, name, 0);
     if code != ffi::SQLITE_OK {
         return code;
     }
@@ -634,21 +580,21 @@ unsafe extern "C" fn delete(
 }
 
 unsafe extern "C" fn access(
-    vfs: *mut sqlite3_vfs,
+    _: *mut sqlite3_vfs,
     name: *const c_char,
     flags: c_int,
     result: *mut c_int,
 ) -> c_int {
-    real_vfs!(vfs, xAccess, name, flags, result)
+    real_vfs!(xAccess, name, flags, result)
 }
 
 unsafe extern "C" fn full_pathname(
-    vfs: *mut sqlite3_vfs,
+    _: *mut sqlite3_vfs,
     name: *const c_char,
     size: c_int,
     out: *mut c_char,
 ) -> c_int {
-    real_vfs!(vfs, xFullPathname, name, size, out)
+    real_vfs!(xFullPathname, name, size, out)
 }
 
 unsafe extern "C" fn randomness(vfs: *mut sqlite3_vfs, size: c_int, out: *mut c_char) -> c_int {
@@ -668,9 +614,9 @@ unsafe extern "C" fn randomness(vfs: *mut sqlite3_vfs, size: c_int, out: *mut c_
     size
 }
 
-unsafe extern "C" fn sleep(vfs: *mut sqlite3_vfs, microseconds: c_int) -> c_int {
+unsafe extern "C" fn sleep(_: *mut sqlite3_vfs, microseconds: c_int) -> c_int {
     let Some(now) = fiber::now() else {
-        return real_vfs!(vfs, xSleep, microseconds);
+        return real_vfs!(xSleep, microseconds);
     };
     let time = Nanos::from_micros(microseconds.max(0) as u64);
     fiber::wait(Wait::Until(now + time));
@@ -695,6 +641,6 @@ unsafe extern "C" fn current_time(vfs: *mut sqlite3_vfs, out: *mut f64) -> c_int
     code
 }
 
-unsafe extern "C" fn get_last_error(vfs: *mut sqlite3_vfs, size: c_int, out: *mut c_char) -> c_int {
-    real_vfs!(vfs, xGetLastError, size, out)
+unsafe extern "C" fn get_last_error(_: *mut sqlite3_vfs, size: c_int, out: *mut c_char) -> c_int {
+    real_vfs!(xGetLastError, size, out)
 }

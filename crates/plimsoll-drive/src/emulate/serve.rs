@@ -11,6 +11,7 @@ use super::clock;
 use super::emulation::{Emulation, WatchedEmulation, no_power_switch};
 use super::error::EmulatorError;
 use super::protocol::{Command, Message, MessageSender, MountSpec};
+use crate::member_changes::loses_data;
 
 /// What the emulator's main thread is asked to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,13 +93,7 @@ fn obey(
             Ok(EmulatorOrder::Do(Command::Member(change))) => {
                 match emulation.watch().engine.change_member(change) {
                     Some(event) => {
-                        let data_lost = matches!(
-                            event,
-                            EventKind::MemberFailed {
-                                data_lost: true,
-                                ..
-                            }
-                        );
+                        let data_lost = loses_data(&event);
                         send(Message::Warning(event));
                         send(Message::MemberChanged { data_lost });
                     }

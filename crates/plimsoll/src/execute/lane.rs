@@ -4,15 +4,17 @@
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending};
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 
 use futures_util::future::join_all;
+use plimsoll_drive::member_changes::loses_data;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
 use plimsoll_load::engine::password::with_password_of_environment;
 use plimsoll_load::error::SERVERS_DISK;
 use plimsoll_load::probe::{Probe, Watch};
 use plimsoll_load::runner::{Gate, run_lane_together};
-use plimsoll_plan::member_event::MemberEvent;
+use plimsoll_plan::member_event::{MemberChange, MemberEvent};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::Point;
 use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage, LaneSpec};
@@ -28,6 +30,7 @@ use super::drives::MountedDrive;
 use super::error::{RunError, StepResult};
 use super::execution::{Execution, Parts};
 use super::hosts::START_LEAD;
+use super::inbox::DriveMessage;
 use super::recorder::{LaneRecorder, LaneResult, PowerOff, StartTime};
 use super::running::{InstanceId, Running};
 use super::wait::{ProgressUnit, RunSink, Tasks, Waiter};
@@ -141,6 +144,7 @@ impl<'a> Lanes<'a> {
                     .instance
                     .medium
                     .and_then(|medium| parts.simulated.get(&medium)),
+                from_drives: parts.sink.inbox.from_drives.clone(),
                 probe: parts.probe,
                 clock: parts.clock,
                 orders: Orders::of(parts.interrupt),
@@ -201,6 +205,7 @@ struct PointLane<'a> {
     running: &'a Running,
     drive: Option<&'a MountedDrive>,
     simulated: Option<&'a VirtualMount>,
+    from_drives: Sender<DriveMessage>,
     probe: Option<&'a Probe>,
     clock: &'a Clock,
     orders: Orders,
@@ -277,18 +282,52 @@ impl PointLane<'_> {
 
     /// What happens to members of the drive's array, when the plan has it.
     async fn member_events(&self) -> StepResult<()> {
-        let Some(drive) = self.drive.filter(|_| !self.task.events.is_empty()) else {
+        if self.task.events.is_empty() {
             return Ok(());
-        };
+        }
         let begins = self.start.wait().await + self.task.spec.timeline.warm;
         for event in &self.task.events {
             let MemberEvent { at, change } = *event;
             self.clock.sleep_until(begins + at).await;
-            let changed = drive.child.change_member(change);
-            let data_lost = changed.map_err(|error| RunError::failed(error.to_string()))?;
+            let data_lost = match (self.drive, self.simulated) {
+                (Some(drive), _) => drive
+                    .child
+                    .change_member(change)
+                    .map_err(|error| RunError::failed(error.to_string()))?,
+                (None, Some(mount)) => self.change_simulated_member(mount, change)?,
+                (None, None) => false,
+            };
             self.data_lost.set(self.data_lost.get() || data_lost);
         }
         Ok(())
+    }
+
+    /// Whether data are lost by that.
+    fn change_simulated_member(
+        &self,
+        mount: &VirtualMount,
+        change: MemberChange,
+    ) -> StepResult<bool> {
+        let event = mount.drive().change_member(change).ok_or_else(|| {
+            RunError::failed(format!(
+                "this cannot happen to the drive now: {}",
+                change.keys().join(", ")
+            ))
+        })?;
+        let data_lost = loses_data(&event);
+        if data_lost {
+            mount.lose_data();
+        }
+        if let Some(subject) = self.running.medium {
+            let message = DriveMessage::Warning {
+                subject,
+                at: self.clock.now(),
+                kind: event,
+            };
+            // The inbox lives as long as the run.
+            let _ = self.from_drives.send(message);
+        }
+        Ok(data_lost)
     }
 
     async fn stop_cause(&self) -> StopCause {

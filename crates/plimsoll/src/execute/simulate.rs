@@ -14,7 +14,7 @@ use plimsoll_plan::MediumId;
 use plimsoll_plan::resolved::{EmulatedDrive, FlushPolicy, Limits};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Endpoint;
-use plimsoll_record::{SIMULATED_FACT, SubjectId, SubjectKind};
+use plimsoll_record::{Event, SIMULATED_FACT, Severity, SubjectId, SubjectKind};
 use plimsoll_virtual::costs::CpuCosts;
 use plimsoll_virtual::drive::VirtualDrive;
 use plimsoll_virtual::machine::VirtualMachine;
@@ -87,6 +87,14 @@ impl Execution<'_> {
             for (second, served) in mount.drive().take_served() {
                 let [start, end] = [second, second + 1].map(Nanos::from_secs);
                 self.file.drive_second(subject, start, end, &served)?;
+            }
+            for (at, kind) in mount.drive().rebuild_events() {
+                self.file.event(&Event {
+                    at,
+                    subject: Some(subject),
+                    severity: Severity::Note,
+                    kind,
+                })?;
             }
         }
         Ok(())

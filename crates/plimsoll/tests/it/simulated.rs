@@ -127,3 +127,71 @@ fn simulated_figures_are_those_that_emulated_drives_gave() {
         assert!(off.abs() < 15.0, "{off:+.1} %: {point}");
     }
 }
+
+/// Cuts of a medium's power, with what was lost of what clients saw committed, and acknowledged.
+fn cuts(run: &Value, medium: &str) -> Vec<[u64; 2]> {
+    let ladders = run["summary"]["ladders"].as_array().unwrap();
+    let own = ladders.iter().filter(|ladder| ladder["medium"] == medium);
+    let points = own.flat_map(|ladder| ladder["points"].as_array().unwrap());
+    points
+        .map(|point| {
+            let cut = &point["power_cut"];
+            assert!(cut["recovery_ms"].as_u64().is_some(), "{cut}");
+            ["lost", "acknowledged"].map(|key| cut[key].as_u64().unwrap())
+        })
+        .collect()
+}
+
+/// At moments that no transaction knows: what was promised is kept by an honest drive, with a log and with a rollback
+/// journal (without `EXTRA` SQLite does not sync that it has deleted it), and a drive that lies is found.
+#[test]
+fn power_cuts_take_nothing_from_honest_drives_and_find_a_lie() {
+    let place = Place::new();
+    let step = |system: &str, medium: &str| {
+        format!(
+            "[[step]]\nname = \"{system} {medium}\"\nrun = \"oltp\"\nsystem = \"{system}\"\non = [\"{medium}\"]\n\
+             users = 4\nramp = \"0s\"\nmeasure = \"1s\"\npower_cut = \"1s\"\nrepeat = 4\n"
+        )
+    };
+    let text = format!(
+        "title = \"Cuts\"\nseed = 3\n[medium.honest]\ndrive = \"aws-gp3\"\ncapacity = \"2GiB\"\n[medium.lying]\n\
+         drive = \"consumer-nvme-1t\"\ncapacity = \"2GiB\"\nflush = \"ignored\"\n[system.wal]\nengine = \"sqlite\"\n\
+         [system.rollback]\nengine = \"sqlite\"\nsettings = {{ journal_mode = \"DELETE\", synchronous = \"EXTRA\" }}\n\
+         [workload.oltp.tpcc]\nwarehouses = 1\n{}{}{}",
+        step("wal", "honest"),
+        step("rollback", "honest"),
+        step("wal", "lying")
+    );
+    place.write("plan.toml", &text);
+    let outcome = place.run(&["run", "plan.toml", "-o", "x.plimsoll"]);
+    outcome.failed(1, &["acknowledged transactions are LOST"]);
+    let run = place.opens("x.plimsoll");
+    let honest = cuts(&run, "honest");
+    assert_eq!(honest.len(), 8, "{honest:?}");
+    assert!(honest.iter().all(|cut| cut[0] == 0), "{honest:?}");
+    assert!(honest.iter().all(|cut| cut[1] > 10), "{honest:?}");
+    let lying = cuts(&run, "lying");
+    assert!(lying.iter().all(|cut| cut[0] > 0), "{lying:?}");
+}
+
+/// A RAID 5 goes on without a drive, and is filled again; without a second one its data are lost.
+#[test]
+fn members_of_a_simulated_array_fail() {
+    let place = Place::new();
+    let text = plan("", "raid5:4:kingston-dc500m-960g").replace("\"2s\"\n", "\"6s\"\n");
+    let text = text.replace("\"2GiB\"", "\"512MiB\"");
+    let events = "event = [{ at = \"1s\", fail = 1 }, { at = \"2s\", replace = 1 }]\n";
+    place.write("plan.toml", &format!("{text}{events}"));
+    place
+        .run(&["run", "plan.toml", "-o", "rebuilt.plimsoll"])
+        .succeeded();
+    let run = place.opens("rebuilt.plimsoll");
+    let events = run["events"].to_string();
+    for event in ["member_failed", "member_replaced", "member_rebuilt"] {
+        assert!(events.contains(event), "{event}: {events}");
+    }
+    let events = "event = [{ at = \"1s\", fail = 1 }, { at = \"2s\", fail = 2 }]\n";
+    place.write("plan.toml", &format!("{text}{events}"));
+    let outcome = place.run(&["run", "plan.toml", "-o", "lost.plimsoll"]);
+    outcome.failed(1, &["and data are lost"]);
+}
