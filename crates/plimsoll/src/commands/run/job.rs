@@ -29,7 +29,7 @@ pub(super) fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Resul
     if args.flags.virtual_time && !lives_in_virtual_time(plan) {
         return Err(Failure::usage(
             "--virtual-time simulates time, and only mock systems and SQLite on modeled drives live in it, without \
-             neighbors, backups, power cuts, failures of members and --emulate",
+             neighbors, backups and --emulate",
         ));
     }
     check_output(output)?;
