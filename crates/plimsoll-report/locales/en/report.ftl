@@ -666,7 +666,10 @@ set-answer-uncertain = No answer, too uncertain: at { $load }, the ratio of { $b
 set-answer-imposed = No combination is compared by throughput: the plan imposes the rates. Compare response times below.
 set-answer-none = No answer: no combination has a valid throughput.
 set-emulated = Measured on emulated drives: { $drives }.
-set-simulated = Simulated, not measured, on models of drives: { $drives }.
+set-simulated = Simulated, not measured, on models of drives: { $drives }.{ $memory ->
+    [limited] {" "}Linux makes less of little memory than the model: with that the figures are upper bounds.
+   *[other] {""}
+}
 set-next-report = one combination
 set-next-tables = all tables
 set-trust = { $valid } of { $rows } figures valid · { $runs } of { $of } runs complete.
@@ -1300,7 +1303,7 @@ answer-simulated = Simulated, not measured: SQLite itself in virtual time, on mo
    *[other] {" "}{ $speed } times as fast as the reference
  } and of { $memory ->
     [none] enough memory for all data
-   *[other] { $memory } of page cache
+   *[other] { $memory } of page cache, of which Linux makes less than the model: the figures are upper bounds
  }.
 answer-media = { $at }, { $best } carries the most load: { $ratios }.
 answer-media-response = { $at }, { $best } responds fastest: by p99, { $ratios }.

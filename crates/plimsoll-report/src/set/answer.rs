@@ -85,7 +85,7 @@ impl<'a> SetWords<'a> {
         let Some(answer) = summary.answer() else {
             return Self {
                 sentence: m.text(why_none(summary)),
-                emulated: emulated(m, &summary.rows),
+                emulated: emulated(m, summary, &summary.rows),
                 verdict: worst(&summary.rows),
                 trust: trust(m, summary),
                 limits: limits(m, &summary.rows),
@@ -134,7 +134,7 @@ impl<'a> SetWords<'a> {
                 .chain([sentence])
                 .collect::<Vec<_>>()
                 .join(" "),
-            emulated: emulated(m, answer.at_load.iter().copied()),
+            emulated: emulated(m, summary, answer.at_load.iter().copied()),
             verdict: verdict(&answer),
             trust: trust(m, summary),
             limits: limits(m, answer.at_load.iter().copied()),
@@ -191,10 +191,19 @@ fn why_none(summary: &SetSummary) -> &'static str {
     }
 }
 
-fn emulated<'a>(m: &Messages, rows: impl IntoIterator<Item = &'a SetRow>) -> Option<String> {
+fn emulated<'a>(
+    m: &Messages,
+    summary: &SetSummary,
+    rows: impl IntoIterator<Item = &'a SetRow>,
+) -> Option<String> {
     let rows: Vec<&SetRow> = rows.into_iter().collect();
     let drives = distinct(rows.iter().filter_map(|row| row.drive.clone()));
-    let args = [("drives", drives.join("; "))];
+    let mut axes = summary.axes.iter();
+    let memory = match axes.any(|axis| axis.key.ends_with("limits.memory")) {
+        true => "limited",
+        false => "enough",
+    };
+    let args = [("drives", drives.join("; ")), ("memory", memory.to_owned())];
     let id = match rows.iter().any(|row| row.is_simulated) {
         true => "set-simulated",
         false => "set-emulated",
