@@ -1,6 +1,7 @@
 //! What must hold before a change is merged. Each step can be repeated alone.
 
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::thread;
 
 use crate::bench::server::Kind;
@@ -27,6 +28,13 @@ pub fn run() -> Task {
         programs = suite::build(Compiler::Clippy)?;
         Ok(())
     })?;
+    let plimsoll = root().join("target/debug/plimsoll");
+    step(
+        &mut done,
+        "live page",
+        "cargo xtask pages target/debug/plimsoll",
+        || pages::run_live(&plimsoll),
+    )?;
     step(&mut done, "doc", "cargo test --workspace --doc", || {
         suite::doc(Compiler::Clippy)
     })?;
@@ -34,7 +42,7 @@ pub fn run() -> Task {
         &mut done,
         "test and pages",
         "cargo xtask test, cargo xtask pages target/debug/plimsoll",
-        || test_beside_pages(&programs),
+        || test_beside_pages(&programs, &plimsoll),
     )?;
     eprintln!("ci: passed: {}", done.join(", "));
     Ok(())
@@ -62,10 +70,9 @@ pub fn quick() -> Task {
 }
 
 /// The browser mostly waits.
-fn test_beside_pages(programs: &[Program]) -> Task {
-    let plimsoll = root().join("target/debug/plimsoll");
+fn test_beside_pages(programs: &[Program], plimsoll: &Path) -> Task {
     thread::scope(|scope| {
-        let pages = scope.spawn(|| pages::run(&plimsoll));
+        let pages = scope.spawn(|| pages::run_finished(plimsoll));
         let tests = suite::run_programs(programs);
         let pages = pages.join().unwrap_or_else(|panic| resume_unwind(panic));
         match (tests, pages) {

@@ -38,7 +38,8 @@ struct Simulated {
     users: u32,
     memory: Option<Bytes>,
     seed: u64,
-    seconds: u64,
+    warm: Nanos,
+    measure: Nanos,
     journal: &'static str,
     /// When the lane is stopped.
     stopped_at: Option<Nanos>,
@@ -50,7 +51,8 @@ const FOUR_USERS: Simulated = Simulated {
     users: 4,
     memory: None,
     seed: 7,
-    seconds: 1,
+    warm: Nanos::SECOND,
+    measure: Nanos::SECOND,
     journal: "wal",
     stopped_at: None,
 };
@@ -107,8 +109,8 @@ impl Simulated {
             load: LoadShape::closed(self.users),
             share: GeneratorShare::default(),
             timeline: Timeline {
-                warm: Nanos::from_secs(1),
-                measure: Nanos::from_secs(self.seconds),
+                warm: self.warm,
+                measure: self.measure,
                 cool: Nanos::from_secs(1),
             },
             pacing: Pacing::default(),
@@ -312,8 +314,8 @@ fn times_of_requests(drive: &str) -> Vec<Nanos> {
         (0..50).map(reads).collect(),
         (0..50).flat_map(|n| [write(n), flush.clone()]).collect(),
         (0..10).flat_map(|n| [writes(n), flush.clone()]).collect(),
-        (0..300).map(long).collect(),
-        (0..300).map(small).collect(),
+        (0..100).map(long).collect(),
+        (0..50).map(small).collect(),
     ];
     kinds
         .map(|batches| {
@@ -354,6 +356,8 @@ fn a_drive_that_is_as_fast_in_every_respect_never_comes_out_slower() {
             let ran = Simulated {
                 drive,
                 memory: Some(Bytes(32 << 20)),
+                warm: Nanos::ZERO,
+                measure: Nanos::from_millis(500),
                 ..FOUR_USERS
             }
             .run();
