@@ -1,12 +1,8 @@
 //! What must hold before a change is merged. Each step can be repeated alone.
 
-use std::panic::resume_unwind;
-use std::path::Path;
-use std::thread;
-
 use crate::bench::server::Kind;
 use crate::exec::{Failure, Task, cargo, failed, root, timed};
-use crate::suite::{self, Compiler, Program};
+use crate::suite::{self, Compiler};
 use crate::{pages, tidy, web};
 
 const CLIPPY: &str = "cargo clippy --workspace --all-targets -- -D warnings";
@@ -28,22 +24,18 @@ pub fn run() -> Task {
         programs = suite::build(Compiler::Clippy)?;
         Ok(())
     })?;
-    let plimsoll = root().join("target/debug/plimsoll");
     step(
         &mut done,
-        "live page",
+        "pages",
         "cargo xtask pages target/debug/plimsoll",
-        || pages::run_live(&plimsoll),
+        || pages::run(&root().join("target/debug/plimsoll")),
     )?;
     step(&mut done, "doc", "cargo test --workspace --doc", || {
         suite::doc(Compiler::Clippy)
     })?;
-    step(
-        &mut done,
-        "test and pages",
-        "cargo xtask test, cargo xtask pages target/debug/plimsoll",
-        || test_beside_pages(&programs, &plimsoll),
-    )?;
+    step(&mut done, "test", "cargo xtask test", || {
+        suite::run_programs(&programs)
+    })?;
     eprintln!("ci: passed: {}", done.join(", "));
     Ok(())
 }
@@ -67,19 +59,6 @@ pub fn quick() -> Task {
     )?;
     eprintln!("quick: passed: {}", done.join(", "));
     Ok(())
-}
-
-/// The browser mostly waits.
-fn test_beside_pages(programs: &[Program], plimsoll: &Path) -> Task {
-    thread::scope(|scope| {
-        let pages = scope.spawn(|| pages::run_finished(plimsoll));
-        let tests = suite::run_programs(programs);
-        let pages = pages.join().unwrap_or_else(|panic| resume_unwind(panic));
-        match (tests, pages) {
-            (Err(tests), Err(pages)) => failed(format!("{tests}\npages: {pages}")),
-            (tests, pages) => tests.and(pages),
-        }
-    })
 }
 
 fn step(done: &mut Vec<String>, name: &str, again: &str, work: impl FnOnce() -> Task) -> Task {

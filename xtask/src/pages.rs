@@ -2,7 +2,7 @@
 //! run of twelve systems while it goes on.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::exec::{Task, because, program, root};
 
@@ -45,29 +45,11 @@ repeat = 2
 
 /// By this program, which is built already.
 pub fn run(plimsoll: &Path) -> Task {
-    run_live(plimsoll)?;
-    run_finished(plimsoll)
-}
-
-/// A run of twelve systems goes on meanwhile: where the machine is busy with other things it is over too soon.
-pub fn run_live(plimsoll: &Path) -> Task {
-    let dir = made_anew()?;
-    let [plimsoll, dir] = [plimsoll, &dir].map(|path| path.to_string_lossy().into_owned());
-    program("node", &["web/test/live.mjs", &plimsoll, &dir]).run()
-}
-
-fn made_anew() -> Task<PathBuf> {
     let dir = root().join("target/pages");
     if dir.exists() {
         fs::remove_dir_all(&dir).map_err(because(dir.display()))?;
     }
     fs::create_dir_all(&dir).map_err(because(dir.display()))?;
-    Ok(dir)
-}
-
-/// After [`run_live`], in its directory.
-pub fn run_finished(plimsoll: &Path) -> Task {
-    let dir = root().join("target/pages");
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let plimsoll = text(plimsoll);
     let plan = dir.join("set.toml");
@@ -90,5 +72,7 @@ pub fn run_finished(plimsoll: &Path) -> Task {
         test.push(page);
     }
     let test: Vec<&str> = test.iter().map(String::as_str).collect();
-    program("node", &test).run()
+    program("node", &test).run()?;
+    let live = ["web/test/live.mjs", &plimsoll, &text(&dir)];
+    program("node", &live).run()
 }

@@ -1,7 +1,7 @@
 //! Runs in a browser: what is served, to whom, and what it does to the run.
 
 use std::fs::{self, Permissions};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -46,9 +46,16 @@ impl Address {
     }
 
     fn get_with(&self, path: &str, header: &str) -> String {
-        let mut text = Vec::new();
-        self.send(path, header).read_to_end(&mut text).unwrap();
-        String::from_utf8_lossy(&text).into_owned()
+        // What serves a run goes behind everything else of the machine, and gives up clients that it could not attend to.
+        for _ in 0..10 {
+            let mut text = Vec::new();
+            match self.send(path, header).read_to_end(&mut text) {
+                Ok(_) => return String::from_utf8_lossy(&text).into_owned(),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+        panic!("reset ten times");
     }
 }
 
