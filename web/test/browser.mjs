@@ -97,7 +97,15 @@ export async function open() {
     await send("Browser.close").catch(() => {});
     browser.kill();
     await new Promise((done) => (browser.exitCode === null && browser.signalCode === null ? browser.once("exit", done) : done()));
-    rmSync(profile, { recursive: true, force: true, maxRetries: 20 });
+    // Its other processes write to it for a moment longer.
+    for (let tries = 1; ; tries++) {
+      try {
+        return rmSync(profile, { recursive: true, force: true });
+      } catch (error) {
+        if (tries === 50) throw error;
+        await new Promise((done) => setTimeout(done, 100));
+      }
+    }
   }
 
   return { page, evaluate, view, visit, faults, picture, close };
