@@ -1,11 +1,11 @@
 //! What a person sees on stderr while a run lasts. Data never goes here.
 
 use std::io::IsTerminal;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::terminal::{note, visible};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use plimsoll_load::clock::Clock;
 use plimsoll_plan::Interference;
 use plimsoll_plan::resolved::TPCC_TXNS;
@@ -45,21 +45,34 @@ struct LadderPoints {
     planned: u64,
 }
 
+/// One line for each part that runs at the same time.
+fn new_bar() -> ProgressBar {
+    static BARS: OnceLock<MultiProgress> = OnceLock::new();
+    let bar = BARS.get_or_init(MultiProgress::new);
+    let bar = bar.add(ProgressBar::new_spinner());
+    // The template is a constant that the library accepts.
+    if let Ok(style) = ProgressStyle::with_template("{spinner:.cyan} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// A bar that has nothing to say yet takes no line.
+fn say_on(bar: &ProgressBar, text: &str) {
+    let is_first = bar.message().is_empty();
+    bar.set_message(visible(text).into_owned());
+    if is_first {
+        bar.enable_steady_tick(Duration::from_millis(120));
+    }
+}
+
 const PLAIN_EVERY: Nanos = Nanos::from_secs(30);
 const OTHERS_EVERY: Nanos = Nanos::SECOND;
 
 impl Progress {
     pub fn new(quiet: bool, planned: Nanos) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let bar = (!quiet && terminal).then(|| {
-            let bar = ProgressBar::new_spinner();
-            // The template is a constant that the library accepts.
-            if let Ok(style) = ProgressStyle::with_template("{spinner:.cyan} {wide_msg}") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        });
+        let bar = (!quiet && terminal).then(new_bar);
         Self {
             bar,
             plain: !quiet && !terminal,
@@ -78,7 +91,7 @@ impl Progress {
     /// Of a part of the same plan that runs beside others.
     pub fn part(&self) -> Self {
         Self {
-            bar: self.bar.clone(),
+            bar: self.bar.as_ref().map(|_| new_bar()),
             plain: self.plain,
             last_plain: Nanos::ZERO,
             now: Nanos::ZERO,
@@ -142,7 +155,7 @@ impl Progress {
     pub fn now(&mut self, at: Nanos, text: &str) {
         self.now = at;
         if let Some(bar) = &self.bar {
-            bar.set_message(visible(text).into_owned());
+            say_on(bar, text);
         } else if self.plain && at.saturating_sub(self.last_plain) >= PLAIN_EVERY {
             self.last_plain = at;
             note!("  {text}");
@@ -156,7 +169,7 @@ impl Progress {
     pub fn begin(&mut self, at: Nanos, text: &str) {
         self.last_plain = at;
         match &self.bar {
-            Some(bar) => bar.set_message(visible(text).into_owned()),
+            Some(bar) => say_on(bar, text),
             None if self.plain => note!("  {text}"),
             None => self.relay(text),
         }

@@ -667,7 +667,7 @@ set-answer-imposed = No combination is compared by throughput: the plan imposes 
 set-answer-none = No answer: no combination has a valid throughput.
 set-emulated = Measured on emulated drives: { $drives }.
 set-simulated = Simulated, not measured, on models of drives: { $drives }.{ $memory ->
-    [limited] {" "}Linux makes less of little memory than the model: with that the figures are upper bounds.
+    [limited] {" "}With little memory Linux 6.18 read more often than the model: expect lower figures there.
    *[other] {""}
 }
 set-next-report = one combination
@@ -1303,7 +1303,7 @@ answer-simulated = Simulated, not measured: SQLite itself in virtual time, on mo
    *[other] {" "}{ $speed } times as fast as the reference
  } and of { $memory ->
     [none] enough memory for all data
-   *[other] { $memory } of page cache, of which Linux makes less than the model: the figures are upper bounds
+   *[other] { $memory } of page cache, with which Linux 6.18 read more often than this model: expect lower figures
  }.
 answer-media = { $at }, { $best } carries the most load: { $ratios }.
 answer-media-response = { $at }, { $best } responds fastest: by p99, { $ratios }.

@@ -1,24 +1,17 @@
 //! Media of a simulated plan beside each other, on all processors: nothing that happens on one is seen on another.
 
 use plimsoll_load::clock::{Clock, VirtualClock};
-use plimsoll_plan::MediumId;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::runfile::RunFile;
 
+use super::StepRun;
 use super::error::{RunError, StepResult};
 use super::execution::Execution;
 use super::job::Job;
-use super::{StepRun, merge_ends};
 use crate::failure::Failure;
 use crate::in_order::work_in_order;
 use crate::progress::Progress;
 use crate::signals::Interrupt;
-
-/// What runs on one medium.
-struct MediumRuns {
-    runs: Vec<StepRun>,
-    progress: Progress,
-}
 
 /// What was recorded on one medium. It began at 0.
 struct MediumEnd {
@@ -30,15 +23,22 @@ struct MediumEnd {
 }
 
 impl Execution<'_> {
-    /// The run file has the media one after the other: its figures do not depend on how many processors there are.
+    /// The run file has the media one after the other: its figures do not depend on how many processors there are. As with
+    /// media that follow each other, a failure on one is the end, and of those after it nothing is kept; after Ctrl-C all is
+    /// kept that was measured.
     pub(super) fn run_media_apart(&mut self, job: &Job, runs: Vec<StepRun>) -> StepResult<()> {
-        let media = self.by_medium(runs);
+        let media = by_medium(runs);
+        let progress = &self.progress;
         let interrupt = &self.interrupt.clone();
-        let mut ended: StepResult<()> = Ok(());
+        let mut interrupted = false;
         let mut from = Nanos::ZERO;
         let done = work_in_order(
             &media,
-            |medium, ends| ends.send(run_medium(job, medium, interrupt)),
+            |runs, ends| {
+                if !interrupt.is_wanted() {
+                    ends.send(run_medium(job, runs, progress, interrupt));
+                }
+            },
             |_, end: Result<MediumEnd, Failure>| -> StepResult<()> {
                 let end = end.map_err(RunError::Unrecorded)?;
                 self.file.append(&end.file, from)?;
@@ -46,8 +46,10 @@ impl Execution<'_> {
                 from += end.lasted;
                 self.not_durable.extend(end.not_durable);
                 self.trouble.extend(end.trouble);
-                let before = std::mem::replace(&mut ended, Ok(()));
-                ended = merge_ends(before, end.result);
+                match end.result {
+                    Err(RunError::Interrupted) => interrupted = true,
+                    result => result?,
+                }
                 Ok(())
             },
         );
@@ -56,39 +58,43 @@ impl Execution<'_> {
                 .block_on(clock.sleep_until(from))
                 .map_err(|error| RunError::failed(format!("no runtime: {error}")))?;
         }
-        done.and(ended)
-    }
-
-    /// In the order of the plan.
-    fn by_medium(&self, runs: Vec<StepRun>) -> Vec<MediumRuns> {
-        let mut media: Vec<(Option<MediumId>, MediumRuns)> = Vec::new();
-        for run in runs {
-            let on = run.media.first().copied();
-            match media.iter_mut().find(|(medium, _)| *medium == on) {
-                Some((_, own)) => own.runs.push(run),
-                None => {
-                    let progress = self.progress.part();
-                    let runs = vec![run];
-                    media.push((on, MediumRuns { runs, progress }));
-                }
-            }
+        done?;
+        match interrupted || interrupt.is_wanted() {
+            true => Err(RunError::Interrupted),
+            false => Ok(()),
         }
-        media.into_iter().map(|(_, runs)| runs).collect()
     }
 }
 
-fn run_medium(job: &Job, medium: &MediumRuns, interrupt: &Interrupt) -> Result<MediumEnd, Failure> {
+/// What runs on each medium, in the order of the plan.
+fn by_medium(runs: Vec<StepRun>) -> Vec<Vec<StepRun>> {
+    let mut media: Vec<Vec<StepRun>> = Vec::new();
+    for run in runs {
+        match media.iter_mut().find(|own| own[0].media == run.media) {
+            Some(own) => own.push(run),
+            None => media.push(vec![run]),
+        }
+    }
+    media
+}
+
+fn run_medium(
+    job: &Job,
+    runs: &[StepRun],
+    progress: &Progress,
+    interrupt: &Interrupt,
+) -> Result<MediumEnd, Failure> {
     let clock = Clock::Virtual(VirtualClock::default());
     let file = RunFile::part(
         &job.run_info(),
         &job.plan_text_redacted(),
         &job.recorded_plan(),
     )?;
-    let progress = medium.progress.part();
-    let mut execution = Execution::new(job, file, clock, progress, interrupt.clone())?;
-    let result = execution.run_steps(&medium.runs);
+    let mut execution = Execution::new(job, file, clock, progress.part(), interrupt.clone())?;
+    let result = execution.run_steps(runs);
     let lasted = execution.clock.now();
     let trouble = execution.running.end();
+    execution.progress.finish();
     execution
         .inbox
         .store(&mut execution.file, &execution.progress)?;

@@ -123,14 +123,6 @@ fn progress_of(job: &Job, clock: &Clock) -> Progress {
     }
 }
 
-/// What ended the first of two that ran beside each other, or else the second. An interrupt stands behind any other reason.
-fn merge_ends(first: StepResult<()>, second: StepResult<()>) -> StepResult<()> {
-    match (first, second) {
-        (Err(RunError::Interrupted), Err(second)) => Err(second),
-        (first, second) => first.and(second),
-    }
-}
-
 impl<'a> Execution<'a> {
     fn new(
         job: &'a Job,

@@ -110,7 +110,11 @@ impl<'a> CellRunner<'a> {
         if self.interrupt.is_wanted() {
             return Ok(CellEnd::Interrupted);
         }
-        let left = format!("{} under load left in all", self.left_from(number));
+        let left = self.left_from(number);
+        let left = match is_simulated(&self.matrix.cells[number - 1]) {
+            true => format!("{left} of simulated time left in all"),
+            false => format!("{left} under load left in all"),
+        };
         self.run(number, &left)
     }
 
