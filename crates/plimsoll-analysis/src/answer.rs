@@ -150,6 +150,7 @@ fn transactions(input: &AnswerInput<'_>, refused: &RefusedFigures<'_>) -> Option
     let choice = ChoiceInput {
         ladders,
         full_speed: &input.drives.full_speed,
+        orders: &input.drives.orders,
         refused,
     };
     (!ladders.is_empty()).then(|| {

@@ -7,6 +7,16 @@ use crate::full_speed::FullSpeed;
 pub struct EmulatedDrives {
     pub full_speed: FullSpeed,
     pub data_sheets: Vec<DataSheet>,
+    /// Pairs of media, of which none may come out the wrong way round.
+    pub orders: Vec<DriveOrder>,
+}
+
+/// Two media whose models say which one is faster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DriveOrder {
+    /// Its drive is at least as fast for every kind of request.
+    pub faster: String,
+    pub slower: String,
 }
 
 /// What the maker states of the drive that is emulated on a medium, at the speed at which it ran.

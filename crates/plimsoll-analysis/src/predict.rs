@@ -329,6 +329,7 @@ mod tests {
                 title: "X".into(),
                 capacity: None,
                 fill: 1.0,
+                ignores_flush: false,
             },
             verdict: Verdict::Valid,
             per_second: 1000.0,

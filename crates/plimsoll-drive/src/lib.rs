@@ -16,6 +16,7 @@ pub mod member_changes;
 pub mod model;
 mod network;
 pub mod reliability;
+pub mod request_times;
 pub mod requests;
 pub mod simulate;
 pub mod spec;

@@ -13,16 +13,13 @@ use plimsoll_record::message::EventKind;
 use tokio::sync::Notify;
 
 use crate::calendar::VirtualClock;
+use crate::time::second_of;
 
 /// Requests that one program may have in flight at a time. Assumed.
 const DEPTH: usize = 64;
 
 /// By [`DriveOp`]'s number. No real time passes: only modelled times are recorded.
 pub type ServedByKind = [DriveTally; DriveOp::ALL.len()];
-
-fn second_of(at: Nanos) -> u64 {
-    at.0 / Nanos::SECOND.0
-}
 
 /// A model on the calendar.
 #[derive(Debug)]

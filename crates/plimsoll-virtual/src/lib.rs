@@ -22,4 +22,5 @@ mod mount;
 pub mod page_cache;
 pub mod processors;
 mod random;
+pub mod time;
 pub mod vfs;

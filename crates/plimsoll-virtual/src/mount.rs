@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::WaitState;
 
 use crate::costs::CpuUse;
 use crate::drive::VirtualDrive;
@@ -35,14 +36,14 @@ impl MountState {
         lock(&self.filesystem)
     }
 
-    /// Charges the requests of a call, sends them, and waits for those that are to be waited for. An error where the power
+    /// Charges the requests of a call, sends them, and waits in `state` for those that are to be waited for. An error where the power
     /// fails meanwhile.
-    pub fn perform(&self, requests: FileRequests) -> Result<(), PowerIsOff> {
-        self.wait_for(requests);
+    pub fn perform(&self, requests: FileRequests, state: WaitState) -> Result<(), PowerIsOff> {
+        self.wait_for(requests, state);
         (!self.power.is_off()).then_some(()).ok_or(PowerIsOff)
     }
 
-    fn wait_for(&self, requests: FileRequests) {
+    fn wait_for(&self, requests: FileRequests, state: WaitState) {
         if requests.is_empty() || !fiber::is_inside() || self.power.is_off() {
             return;
         }
@@ -54,6 +55,7 @@ impl MountState {
             fiber::wait(Wait::Requests {
                 drive: self.drive.clone(),
                 stages: requests.stages,
+                state,
             });
         }
     }
@@ -66,7 +68,14 @@ impl MountState {
     ) -> Result<(), PowerIsOff> {
         let commits = requests.commits;
         let sync = self.power.note(|log| log.sync_begins(path, commits));
-        self.perform(requests)?;
+        // Names of files change with journals.
+        let state = match path {
+            Some(path) if !path.ends_with("-wal") && !path.ends_with("-journal") => {
+                WaitState::DataWrite
+            }
+            _ => WaitState::Log,
+        };
+        self.perform(requests, state)?;
         if let Some(sync) = sync {
             self.power.note(|log| log.sync_ended(sync));
         }

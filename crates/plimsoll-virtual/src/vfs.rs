@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use plimsoll_drive::emulate::Lost;
 use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_record::WaitState;
 use rusqlite::ffi;
 use rusqlite::ffi::{sqlite3_file, sqlite3_io_methods, sqlite3_vfs};
 
@@ -97,6 +98,10 @@ impl VirtualMount {
 
     pub fn drive(&self) -> &VirtualDrive {
         &self.0.drive
+    }
+
+    pub fn machine(&self) -> &VirtualMachine {
+        &self.0.machine
     }
 
     /// From now on it is known what a power cut takes away. `lying`: the buffer of a drive that ignores flushes.
@@ -385,7 +390,7 @@ unsafe extern "C" fn read(
     let (offset_bytes, len) = (offset.max(0) as u64, amount.max(0) as u64);
     fiber::charge(CpuUse::Read, 1.0);
     let requests = open.state.filesystem().read(open.id, offset_bytes, len);
-    match open.state.perform(requests) {
+    match open.state.perform(requests, WaitState::DataRead) {
         Ok(()) => real!(file, xRead, buffer, amount, offset),
         Err(PowerIsOff) => ffi::SQLITE_IOERR_READ,
     }
@@ -408,7 +413,7 @@ unsafe extern "C" fn write(
     let Ok(requests) = requests else {
         return ffi::SQLITE_FULL;
     };
-    if let Err(PowerIsOff) = state.perform(requests) {
+    if let Err(PowerIsOff) = state.perform(requests, WaitState::DataRead) {
         return ffi::SQLITE_IOERR_WRITE;
     }
     note(file, open, |log, size, held| {

@@ -6,6 +6,7 @@ use super::kinds::{
     StepPeak,
 };
 use super::refused::{LoadPlace, RefusedFigures};
+use crate::emulated::DriveOrder;
 use crate::full_speed::FullSpeed;
 use crate::predict::Prediction;
 use crate::summary::{
@@ -18,8 +19,12 @@ use crate::summary::{
 pub(super) struct ChoiceInput<'a> {
     pub ladders: &'a [LadderSummary],
     pub full_speed: &'a FullSpeed,
+    pub orders: &'a [DriveOrder],
     pub refused: &'a RefusedFigures<'a>,
 }
+
+/// A drive that is at least as fast as another one carries no less; up to here chance makes the difference.
+const ABOUT_THE_SAME: f64 = 1.05;
 
 /// Indices of a load.
 pub(super) struct ChosenLoad {
@@ -94,9 +99,11 @@ fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> An
             .map(|interval| interval.scaled(value / own.per_second));
         Some(RateEstimate {
             value,
-            interval: model.map(|model| with_measured_error(model, load)),
+            interval: with_measured_error(model?, load),
         })
     });
+    let is_uncertain =
+        at_full_speed.is_some_and(|own| own.interval.is_none() || own.is_uncertain());
     AnswerRow {
         medium: ladder.medium.clone(),
         drive: ladder.drive.clone(),
@@ -106,8 +113,8 @@ fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> An
             offered_per_second: load.offered_per_second,
         },
         throughput: load.main_rate().map(RateEstimate::from),
-        is_uncertain: at_full_speed.is_some_and(RateEstimate::is_uncertain),
-        at_full_speed: at_full_speed.filter(|own| !own.is_uncertain()),
+        is_uncertain,
+        at_full_speed: at_full_speed.filter(|_| !is_uncertain),
         p99_ms: load.p99_ms.map(|p99| p99.median),
         ratio: None,
         verdict: (input.refused).verdict(LoadPlace::of_ladder(ladder, load), load.verdict),
@@ -115,11 +122,9 @@ fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> An
 }
 
 /// A prediction can be no surer than the measured rate that it starts from.
-fn with_measured_error(model: Interval, load: &LoadSummary) -> Interval {
-    let measured = load.main_rate().and_then(|rate| rate.interval);
-    measured
-        .and_then(|measured| model.widened_by(measured))
-        .unwrap_or(model)
+fn with_measured_error(model: Interval, load: &LoadSummary) -> Option<Interval> {
+    let measured = load.main_rate()?.interval?;
+    Some(model.widened_by(measured).unwrap_or(model))
 }
 
 /// How many times slower than rated the ladder's drive ran, if it was slowed.
@@ -156,6 +161,7 @@ struct ComparableLoad<'a> {
     basis: RateBasis,
     /// Whether a side can be compared.
     usable: Vec<bool>,
+    orders: &'a [DriveOrder],
 }
 
 impl<'a> ComparableLoad<'a> {
@@ -183,6 +189,7 @@ impl<'a> ComparableLoad<'a> {
             load,
             basis: RateBasis::Measured,
             usable: Vec::new(),
+            orders: input.orders,
             sides,
         };
         candidate.choose_basis();
@@ -196,9 +203,32 @@ impl<'a> ComparableLoad<'a> {
         candidate
     }
 
-    /// Two media of which the prediction says the opposite of what was measured with both slowed down alike: which of them
-    /// is faster does not depend on that.
+    /// The best medium, and one whose drive is at least as fast in every respect: something else than their drives made the
+    /// difference.
+    fn wrong_order(&self) -> Option<[usize; 2]> {
+        let best = self.best()?;
+        let place = self.media().find(|place| {
+            let is_better = |own: Ratio| {
+                own.ratio > ABOUT_THE_SAME && own.interval.is_none_or(|own| own.low > 1.0)
+            };
+            self.is_as_fast(*place, best) && self.advantage(best, *place).is_some_and(is_better)
+        })?;
+        Some([best, place])
+    }
+
+    /// Whether the drive of the first is at least as fast in every respect as that of the second.
+    fn is_as_fast(&self, place: usize, other: usize) -> bool {
+        let [faster, slower] = [place, other].map(|place| self.sides[place].medium);
+        let mut orders = self.orders.iter();
+        orders.any(|own| (own.faster.as_str(), own.slower.as_str()) == (faster, slower))
+    }
+
+    /// Two media of which the prediction says the opposite of their models, or of what was measured with both slowed down
+    /// alike: which of them is faster does not depend on that.
     fn contradicted(&self) -> Option<[usize; 2]> {
+        if let (RateBasis::Predicted { .. }, Some(pair)) = (self.basis, self.wrong_order()) {
+            return Some(pair);
+        }
         let best = self.best()?;
         let mut others = self.media().filter(|place| *place != best);
         let place = others.find(|place| {
@@ -309,6 +339,13 @@ impl<'a> ComparableLoad<'a> {
     }
 
     fn result(&self) -> Option<AnswerResult> {
+        if let Some([best, faster]) = self.wrong_order() {
+            return Some(AnswerResult::None(NoAnswer::WrongOrder {
+                ratio: self.advantage(best, faster)?,
+                best: self.sides[best].medium.to_owned(),
+                faster: self.sides[faster].medium.to_owned(),
+            }));
+        }
         let best = self.best()?;
         let others = self.media().filter(|place| *place != best);
         let mut ratios: Vec<MediumRatio> = others
@@ -317,6 +354,7 @@ impl<'a> ComparableLoad<'a> {
                     medium: self.sides[place].medium.to_owned(),
                     ratio: self.advantage(best, place)?,
                     measured: self.measured(best, place),
+                    is_as_fast: self.is_as_fast(place, best),
                 })
             })
             .collect();
@@ -392,7 +430,7 @@ impl<'a> ComparableLoad<'a> {
 
     /// Ratios are those of the sentence: how many times better the best medium is than that of the row.
     fn into_rows(self) -> (Vec<AnswerRow>, Vec<ChosenLoad>) {
-        let best = self.best();
+        let best = self.best().filter(|_| self.wrong_order().is_none());
         let ratios: Vec<Option<Ratio>> = (0..self.sides.len())
             .map(|place| {
                 let best = best.filter(|best| self.usable[place] && *best != place)?;
@@ -435,7 +473,11 @@ fn of_comparison(input: ChoiceInput<'_>, comparison: &Comparison) -> ChosenAnswe
     let best = candidates.into_iter().max_by(|a, b| {
         let rank = |own: &ComparableLoad<'_>| {
             let is_predicted = matches!(own.basis, RateBasis::Predicted { .. });
-            (own.media().count(), is_predicted)
+            (
+                own.wrong_order().is_none(),
+                own.media().count(),
+                is_predicted,
+            )
         };
         rank(a).cmp(&rank(b)).then(height(a).total_cmp(&height(b)))
     });

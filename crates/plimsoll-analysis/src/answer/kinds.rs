@@ -163,12 +163,18 @@ pub struct MediumRatio {
     /// Of what was measured, where `ratio` is predicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Ratio>,
+    /// By its model it is at least as fast as the best medium.
+    #[serde(skip)]
+    pub is_as_fast: bool,
 }
 
 impl MediumRatio {
     /// Whether the interval leaves no doubt about which one is better; `None` without an interval.
     pub fn is_certain(&self) -> Option<bool> {
-        self.ratio.interval.map(|interval| interval.low > 1.0)
+        match self.is_as_fast {
+            true => Some(false),
+            false => self.ratio.interval.map(|interval| interval.low > 1.0),
+        }
     }
 }
 
@@ -190,6 +196,12 @@ pub enum NoAnswer {
     TooUncertain {
         best: String,
         ratios: Vec<MediumRatio>,
+    },
+    /// One came out better than another one whose drive is at least as fast for every kind of request.
+    WrongOrder {
+        best: String,
+        faster: String,
+        ratio: Ratio,
     },
 }
 

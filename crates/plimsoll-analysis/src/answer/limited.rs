@@ -4,7 +4,8 @@ use super::choose::{ChosenAnswer, at_full_speed};
 use super::kinds::{LimitedBy, RateBasis};
 use crate::full_speed::FullSpeed;
 use crate::predict::TimeParts;
-use crate::summary::{Bottleneck, LadderSummary};
+use crate::summary::{Bottleneck, LadderSummary, WaitSummary};
+use plimsoll_record::WaitState;
 
 pub(super) fn of(
     chosen: &ChosenAnswer,
@@ -19,10 +20,15 @@ pub(super) fn of(
     loads
         .filter_map(|(ladder, load)| {
             let predicted = at_full_speed(full_speed, ladder, load).filter(|_| is_predicted);
-            let (limiter, percent) = match predicted {
-                Some(own) => largest_part(own.parts),
+            let typical = &ladder.points[load.typical];
+            let simulated = typical.waits.as_ref().filter(|_| ladder.is_simulated);
+            let parts = predicted
+                .map(|own| own.parts)
+                .or_else(|| simulated.map(simulated_parts));
+            let (limiter, percent) = match parts {
+                Some(parts) => largest_part(parts),
                 None => {
-                    let sign = ladder.points[load.typical].bottleneck.first()?;
+                    let sign = typical.bottleneck.first()?;
                     (sign.what, sign.beyond)
                 }
             };
@@ -31,10 +37,21 @@ pub(super) fn of(
                 limiter,
                 is_predicted: predicted.is_some(),
                 percent,
-                locks_percent: predicted.and_then(|own| waiting_for_locks(own.parts)),
+                locks_percent: parts.and_then(waiting_for_locks),
             })
         })
         .collect()
+}
+
+/// What simulated sessions spent their time on, of any length: only its parts count.
+pub(super) fn simulated_parts(waits: &WaitSummary) -> TimeParts {
+    let percent = |state| waits.of(state).map_or(0.0, |own| own.percent);
+    TimeParts {
+        cpu_ms: percent(WaitState::Cpu),
+        read_ms: percent(WaitState::DataRead),
+        flush_ms: percent(WaitState::Log) + percent(WaitState::DataWrite),
+        lock_ms: percent(WaitState::Lock),
+    }
 }
 
 /// Who waits for a lock waits for the work of whoever holds it, so that work is what limits.

@@ -23,6 +23,8 @@ pub struct SourceDrive {
     pub capacity: Option<Bytes>,
     /// Share of the capacity that is never rewritten.
     pub fill: f64,
+    /// It lies: a flush is acknowledged at once.
+    pub ignores_flush: bool,
 }
 
 /// A measured point, as a prediction starts from it. Figures are means per completed transaction.
@@ -207,6 +209,7 @@ fn source_drive(record: &Record, medium: SubjectId) -> Option<SourceDrive> {
         fill: fact("fill")
             .and_then(|fill| fill.parse().ok())
             .unwrap_or(1.0),
+        ignores_flush: fact("flush") == Some("ignored"),
     })
 }
 

@@ -204,6 +204,20 @@ fn a_worker_that_is_killed_ends_the_lane_and_what_was_measured_stays() {
     assert!(shares.iter().any(|share| share.requests > 0));
 }
 
+/// fio 3.33 has a race between its last report and that of a second.
+#[test]
+fn a_worker_that_crashes_while_it_ends_is_no_failure() {
+    let directory = tempfile::tempdir().unwrap();
+    let (messages, _) = drive(&task(directory.path(), 2, 50), |sent| {
+        if sent.len() < 3 {
+            return LaneControl::Run;
+        }
+        kill_fio_at(directory.path(), "0");
+        LaneControl::Close
+    });
+    assert_eq!(*end(&messages), LaneEnd::Closed);
+}
+
 fn kill_fio_at(directory: &Path, file: &str) {
     for process in std::fs::read_dir("/proc").unwrap().flatten() {
         let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();

@@ -1324,6 +1324,7 @@ answer-none-one = No answer: only { $valid } has a valid figure, so there is not
 answer-none-load = No answer: no two media have a valid figure at the same load.
 answer-none-speeds = No answer: { $speeds }, and full speed cannot be predicted, so there is no ratio.
 answer-none-uncertain = No answer, too uncertain: { $ratios }.
+answer-none-order = No answer, the result contradicts its drives: { $best } came out { $ratio } times better than { $faster }{ $interval }, whose drive is at least as fast for every kind of request. Something else made the difference: repeat it on a quiet machine, with longer windows.
 answer-uncertain = Too uncertain to compare: { $ratios }.
 answer-uncertain-ratio = { $best } carries { $low } to { $high } times the load of { $medium }
 answer-unpredicted = Full speed is too uncertain to predict for { $media }.

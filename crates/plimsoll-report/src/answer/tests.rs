@@ -72,6 +72,7 @@ fn times(medium: &str, ratio: f64, factor: f64) -> MediumRatio {
             interval: Some(Interval::new(ratio, ratio / factor, ratio * factor)),
         },
         measured: None,
+        is_as_fast: false,
     }
 }
 
@@ -131,6 +132,20 @@ fn what_cannot_be_compared_is_named_with_the_reason() {
     assert_eq!(
         sentences_of(&answer),
         ["No answer, too uncertain: fast carries 0.0831 to 14.0 times the load of slow."]
+    );
+    let media = media_of(&mut two_media()).others.remove(0);
+    answer.result = AnswerResult::None(NoAnswer::WrongOrder {
+        best: "slow".to_owned(),
+        faster: "fast".to_owned(),
+        ratio: media.ratio,
+    });
+    assert_eq!(
+        sentences_of(&answer),
+        [
+            "No answer, the result contradicts its drives: slow came out 2.50 times better than fast (2.08 to 3.00), \
+             whose drive is at least as fast for every kind of request. Something else made the difference: repeat it \
+             on a quiet machine, with longer windows."
+        ]
     );
     let speed = |medium: &str, slower| MediumSpeed {
         medium: medium.to_owned(),

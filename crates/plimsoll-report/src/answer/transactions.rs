@@ -240,6 +240,19 @@ fn none(m: &Messages, why: &NoAnswer) -> Vec<String> {
                 .chain(unpredicted(m, uncertain))
                 .collect()
         }
+        NoAnswer::WrongOrder {
+            best,
+            faster,
+            ratio,
+        } => {
+            let args = [
+                ("best", best.clone()),
+                ("faster", faster.clone()),
+                ("ratio", three(ratio.ratio)),
+                ("interval", interval(m, ratio.interval)),
+            ];
+            vec![m.text_with("answer-none-order", &args)]
+        }
         NoAnswer::TooUncertain { best, ratios } => {
             let ratios = uncertain_ratios(m, best, ratios);
             vec![m.text_with("answer-none-uncertain", &[("ratios", ratios)])]
@@ -454,7 +467,8 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
 /// What limits each medium, in words.
 fn limited_by(m: &Messages, answer: &RunAnswer) -> Vec<String> {
     let text = |own: &LimitedBy| {
-        if !own.is_predicted {
+        // Of both it is known what time went to.
+        if !own.is_predicted && answer.simulated.is_none() {
             let args = [
                 ("medium", subject(m, own.medium.as_ref())),
                 ("sign", sign_words(m, own.limiter, own.percent)),

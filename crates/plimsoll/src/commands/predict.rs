@@ -6,13 +6,14 @@ mod verify;
 
 use std::process::ExitCode;
 
-use plimsoll_analysis::emulated::{DataSheet, EmulatedDrives, StatedRate};
+use plimsoll_analysis::emulated::{DataSheet, DriveOrder, EmulatedDrives, StatedRate};
 use plimsoll_analysis::full_speed::{SlowedDrive, full_speed};
 use plimsoll_analysis::predict::{
     MeasuredDemand, PointRefusal, PredictedChange, Prediction, PredictionTask, emulated_drives,
     predict as predicted,
 };
 use plimsoll_analysis::{Summary, summarise_with};
+use plimsoll_drive::request_times::RequestTimes;
 use plimsoll_drive::spec::{DriveSpec, Mechanism};
 use plimsoll_record::Record;
 use plimsoll_report::message::Messages;
@@ -70,7 +71,32 @@ pub fn summary_of(record: &Record) -> Summary {
     summarise_with(record, |figures| EmulatedDrives {
         full_speed: full_speed(record, figures, slowed_drive),
         data_sheets: data_sheets(record),
+        orders: orders(record),
     })
+}
+
+/// Which of a run's media have a drive that is at least as fast as another one's, by their models.
+fn orders(record: &Record) -> Vec<DriveOrder> {
+    let drives = emulated_drives(record);
+    if drives.len() < 2 {
+        return Vec::new();
+    }
+    let timed = drives.into_iter().filter_map(|(medium, drive)| {
+        let spec = DriveSpec::parse(&drive.name, &drive.file).ok()?;
+        let times = RequestTimes::of(&spec, drive.fill, drive.ignores_flush);
+        Some((medium, times))
+    });
+    let timed: Vec<(String, RequestTimes)> = timed.collect();
+    let pairs = timed
+        .iter()
+        .flat_map(|own| timed.iter().map(move |other| (own, other)));
+    pairs
+        .filter(|((_, own), (_, other))| own != other && own.is_as_fast_as(other))
+        .map(|((faster, _), (slower, _))| DriveOrder {
+            faster: faster.clone(),
+            slower: slower.clone(),
+        })
+        .collect()
 }
 
 /// Of drives whose files can be read.

@@ -116,6 +116,9 @@ impl Execution<'_> {
         result.noise?;
         // A power cut answers requests with errors.
         self.record_requests()?;
+        if let (Some(medium), [only]) = (step_context.medium, result.lanes.as_slice()) {
+            self.record_time(medium, only.task.point.system)?;
+        }
         if let (false, Some(first)) = (power_cut, result.lanes.first()) {
             let points = result.lanes.iter().map(|lane| lane.task.point.id);
             let media = step_context.medium.into_iter();

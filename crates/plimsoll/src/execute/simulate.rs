@@ -14,10 +14,13 @@ use plimsoll_plan::MediumId;
 use plimsoll_plan::resolved::{EmulatedDrive, FlushPolicy, Limits};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Endpoint;
-use plimsoll_record::{Event, SIMULATED_FACT, Severity, SubjectId, SubjectKind};
+use plimsoll_record::{
+    Event, SIMULATED_FACT, Severity, SubjectId, SubjectKind, WaitRow, WaitState,
+};
 use plimsoll_virtual::costs::CpuCosts;
 use plimsoll_virtual::drive::VirtualDrive;
 use plimsoll_virtual::machine::VirtualMachine;
+use plimsoll_virtual::time::TimeByState;
 use plimsoll_virtual::vfs::VirtualMount;
 
 use super::drives::drive_spec;
@@ -100,6 +103,19 @@ impl Execution<'_> {
         Ok(())
     }
 
+    /// What sessions of a system on a simulated drive spent their time on in whole seconds since the last call.
+    pub(super) fn record_time(&mut self, medium: MediumId, system: SubjectId) -> StepResult<()> {
+        let Some(mount) = self.simulated.get(&medium) else {
+            return Ok(());
+        };
+        let seconds = mount.machine().take_time().into_iter();
+        let rows: Vec<WaitRow> = seconds
+            .flat_map(|(second, times)| wait_rows(system, second, &times))
+            .collect();
+        self.file.waits(&rows)?;
+        Ok(())
+    }
+
     /// The clock, where time is virtual.
     pub(super) fn virtual_clock(&self) -> Option<VirtualClock> {
         match &self.clock {
@@ -120,6 +136,24 @@ impl Execution<'_> {
             (endpoint, _) => endpoint,
         }
     }
+}
+
+/// Of one second, as if sessions had been looked at each millisecond.
+fn wait_rows(system: SubjectId, second: u64, times: &TimeByState) -> Vec<WaitRow> {
+    let states = WaitState::ALL.iter().zip(times);
+    let sessions = states.map(|(state, time)| (*state, (time.as_secs_f64() * 1e3).round() as u32));
+    let present = sessions.filter(|(_, sessions)| *sessions > 0);
+    present
+        .map(|(state, sessions)| WaitRow {
+            subject: system,
+            start: Nanos::from_secs(second),
+            end: Nanos::from_secs(second + 1),
+            state,
+            event: String::new(),
+            sessions,
+            samples: 1_000,
+        })
+        .collect()
 }
 
 fn facts(spec: &DriveSpec, setup: &Setup, cpus: u32, limits: &Limits) -> Vec<(String, String)> {

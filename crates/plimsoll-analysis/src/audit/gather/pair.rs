@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::drive_file;
 use super::facts::RecordFacts;
 use super::load::loaded_mb;
 use super::system::{drive_of, durability};
@@ -251,6 +252,30 @@ const MEDIUM: [&str; 7] = [
     "backing",
 ];
 
+/// How far a capacity in a fact, which has one decimal of its unit, may be off.
+const ROUNDED: f64 = 0.03;
+
+/// Settings of a medium. A drive that has the capacity that it is rated for is no other drive for it.
+fn of_medium<'a>(
+    facts: &'a RecordFacts<'_>,
+    medium: Option<SubjectId>,
+) -> impl Iterator<Item = (&'static str, &'a str)> {
+    let is_rated = move |value: &str| {
+        let rated = facts
+            .value(medium, "drive_file")
+            .and_then(drive_file::rated_capacity);
+        let own = plimsoll_plan::size::parse(value).ok();
+        let own = own.map(|bytes| bytes.0 as f64);
+        rated
+            .zip(own)
+            .is_some_and(|(rated, own)| (own / rated - 1.0).abs() < ROUNDED)
+    };
+    let known = MEDIUM
+        .iter()
+        .filter_map(move |key| Some((*key, facts.value(medium, key)?)));
+    known.filter(move |(key, value)| *key != "capacity" || !is_rated(value))
+}
+
 /// What can make a difference, by name.
 fn configuration(
     facts: &RecordFacts<'_>,
@@ -264,9 +289,7 @@ fn configuration(
         |key: &str, value: Option<String>| all.extend(value.map(|value| (key.to_owned(), value)));
     HOST.iter()
         .for_each(|key| add(key, facts.host(key).map(str::to_owned)));
-    MEDIUM
-        .iter()
-        .for_each(|key| add(key, facts.value(medium, key).map(str::to_owned)));
+    of_medium(facts, medium).for_each(|(key, value)| add(key, Some(value.to_owned())));
     add(
         DRIVE,
         drive_of(facts, ladder.medium.as_deref(), ladder.drive.as_deref()),
@@ -382,10 +405,8 @@ fn of_media(
         let figures = medium.jobs.first().and_then(|job| job.figures);
         let mut configuration: BTreeMap<String, String> = BTreeMap::new();
         let id = facts.medium(Some(&medium.medium));
-        let known = MEDIUM
-            .iter()
-            .filter_map(|key| Some(((*key).to_owned(), facts.value(id, key)?.to_owned())));
-        configuration.extend(known);
+        let known = of_medium(facts, id);
+        configuration.extend(known.map(|(key, value)| (key.to_owned(), value.to_owned())));
         let drive = drive_of(facts, Some(&medium.medium), medium.drive.as_deref());
         configuration.extend(drive.map(|drive| (DRIVE.to_owned(), drive)));
         configuration.insert("workers".to_owned(), medium.workers.to_string());

@@ -423,6 +423,31 @@ fn media_are_compared_with_the_first() {
 }
 
 #[test]
+fn the_rated_capacity_of_a_drive_is_no_second_factor() {
+    let differences = |capacities: [&str; 2]| {
+        let mut record = fixture::block();
+        let media: Vec<SubjectId> = (record.subjects.iter())
+            .filter(|own| own.kind == SubjectKind::Medium)
+            .map(|own| own.id)
+            .collect();
+        for (place, subject) in media.iter().enumerate() {
+            let gb = [960, 1920][place.min(1)];
+            let file = format!("capacity_gb = {{ value = {gb}, source = \"name\" }}");
+            fact(&mut record, *subject, "drive_file", &file);
+            fact(&mut record, *subject, "capacity", capacities[place.min(1)]);
+        }
+        let audit = of(&record);
+        let found = verdicts(&audit, Rule::OneFactor).into_iter();
+        let found = found
+            .map(|own| format!("{:?}", own.outcome))
+            .collect::<String>();
+        found.contains("capacity")
+    };
+    assert!(!differences(["894.1 GiB", "1.7 TiB"]));
+    assert!(differences(["894.1 GiB", "894.1 GiB"]));
+}
+
+#[test]
 fn runs_that_differ_in_one_thing() {
     let (first, mut second) = (server(), server());
     let pair = |second: &Record| {

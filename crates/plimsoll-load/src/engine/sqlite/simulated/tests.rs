@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use plimsoll_drive::catalog;
-use plimsoll_drive::model::{Op, Setup};
+use plimsoll_drive::model::Setup;
+use plimsoll_drive::request_times::RequestTimes;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::storage_model::StorageModel;
 use plimsoll_plan::load::LoadShape;
@@ -283,62 +284,6 @@ fn all_journal_modes_run() {
     }
 }
 
-/// How long a drive takes for each kind of request that a database makes, one after the other.
-fn times_of_requests(drive: &str) -> Vec<Nanos> {
-    let op = |kind, n: u64, len| Op {
-        kind,
-        offset: n * 7_919 * 4_096 % CAPACITY.0,
-        len,
-    };
-    let flush = vec![op(DriveOp::Flush, 0, 0)];
-    let read = |n: u64| vec![op(DriveOp::Read, n, 4_096)];
-    let reads = |n: u64| {
-        (0u64..4)
-            .map(|i| op(DriveOp::Read, n * 4 + i, 4_096))
-            .collect()
-    };
-    let write = |n: u64| vec![op(DriveOp::Write, n, 16_384)];
-    let writes = |n: u64| {
-        (0u64..32)
-            .map(|i| op(DriveOp::Write, n * 32 + i, 4_096))
-            .collect()
-    };
-    let long = |n: u64| vec![op(DriveOp::Write, n, 1 << 20)];
-    let small = |n: u64| {
-        (0..64)
-            .map(|i| op(DriveOp::Write, n * 64 + i, 4_096))
-            .collect()
-    };
-    let kinds: [Vec<Vec<Op>>; 6] = [
-        (0..200).map(read).collect(),
-        (0..50).map(reads).collect(),
-        (0..50).flat_map(|n| [write(n), flush.clone()]).collect(),
-        (0..10).flat_map(|n| [writes(n), flush.clone()]).collect(),
-        (0..100).map(long).collect(),
-        (0..50).map(small).collect(),
-    ];
-    kinds
-        .map(|batches| {
-            let clock = VirtualClock::default();
-            let setup = Setup {
-                capacity: CAPACITY,
-                fill: 1.0,
-                seed: 7,
-                ignores_flush: false,
-            };
-            let model = StorageModel::new(&drive_spec(drive), &setup);
-            let drive = VirtualDrive::new(clock.clone(), model);
-            let all = async {
-                for batch in &batches {
-                    drive.complete(batch).await;
-                }
-            };
-            clock.block_on(all).unwrap();
-            clock.now()
-        })
-        .to_vec()
-}
-
 /// Of all drives and some arrays and clusters: one that is at least as fast for every kind of request carries about as much,
 /// or more.
 #[test]
@@ -361,13 +306,14 @@ fn a_drive_that_is_as_fast_in_every_respect_never_comes_out_slower() {
                 ..FOUR_USERS
             }
             .run();
-            (drive, times_of_requests(drive), ran.per_second())
+            let times = RequestTimes::of(&drive_spec(drive), 1.0, false);
+            (drive, times, ran.per_second())
         })
         .collect();
     let mut pairs = 0;
     for (faster, times, rate) in &drives {
         for (slower, others, other_rate) in &drives {
-            if faster != slower && times.iter().zip(others).all(|(own, other)| own <= other) {
+            if faster != slower && times.is_as_fast_as(others) {
                 pairs += 1;
                 assert!(
                     *rate >= other_rate * 0.95,
