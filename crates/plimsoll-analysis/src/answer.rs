@@ -19,6 +19,7 @@ mod arrays;
 mod backups;
 mod blocks;
 mod choose;
+mod cpu_speed;
 mod cuts;
 mod figures;
 mod kinds;
@@ -33,6 +34,7 @@ mod trust;
 pub use arrays::ArrayAnswer;
 pub use backups::BackupAnswer;
 pub use blocks::BlockAnswer;
+pub use cpu_speed::AtCpuSpeeds;
 pub use cuts::CutAnswer;
 pub use figures::{AnswerLoad, RateEstimate};
 pub use kinds::{

@@ -91,7 +91,7 @@ impl Rule {
             | Self::Maint
             | Self::Size
             | Self::Repeat => Cause::Sides,
-            Self::Cached | Self::Thin | Self::Entropy => Cause::Conditions,
+            Self::Cached | Self::Thin | Self::Entropy | Self::Virtual => Cause::Conditions,
             Self::Steady | Self::Short => Cause::Window,
         }
     }

@@ -10,7 +10,8 @@ use crate::storage_model::StorageModel;
 const REGION: Bytes = Bytes(4 << 30);
 const KINDS: usize = 6;
 
-/// Reads one at a time and four at a time; short and long commits; long writes; many short ones at once.
+/// Reads one at a time and four at a time; short and long commits; long writes, and many short ones at once, both until they
+/// are durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestTimes([Nanos; KINDS]);
 
@@ -48,15 +49,15 @@ fn kinds() -> [Vec<Vec<Op>>; KINDS] {
     let writes = |count| move |n| several(DriveOp::Write, count, n);
     let commit = |n| [vec![op(DriveOp::Write, n, 16_384)], flush.clone()];
     let long_commit = |n| [several(DriveOp::Write, 32, n), flush.clone()];
+    let long_write = |n| vec![op(DriveOp::Write, n, 1 << 20)];
+    let flushed = || std::iter::once(flush.clone());
     [
         (0..200).map(reads(1)).collect(),
         (0..50).map(reads(4)).collect(),
         (0..50).flat_map(commit).collect(),
         (0..10).flat_map(long_commit).collect(),
-        (0..100)
-            .map(|n| vec![op(DriveOp::Write, n, 1 << 20)])
-            .collect(),
-        (0..50).map(writes(64)).collect(),
+        (0..100).map(long_write).chain(flushed()).collect(),
+        (0..50).map(writes(64)).chain(flushed()).collect(),
     ]
 }
 

@@ -102,6 +102,16 @@ impl From<Nanos> for Duration {
 }
 
 /// The shortest exact reading a person would write: `1h 30m`, `45s`, `2.5ms`, `300us`.
+impl Nanos {
+    /// As people state an estimate: from ten seconds on in whole seconds.
+    pub fn rounded(self) -> Self {
+        match self.0 >= 10 * Self::SECOND.0 {
+            true => Self::from_secs(self.0.div_ceil(Self::SECOND.0)),
+            false => self,
+        }
+    }
+}
+
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {

@@ -5,6 +5,7 @@ use plimsoll_analysis::summary::Verdict;
 use plimsoll_record::Severity;
 
 use crate::message::Messages;
+use crate::number::three;
 use crate::svg::color::MediumColors;
 
 pub(crate) mod arrays;
@@ -47,7 +48,11 @@ pub(crate) fn parts<'a>(m: &Messages, answer: &'a RunAnswer) -> AnswerParts<'a> 
     };
     let sentences = verdict::first_sentences(m, answer, parts.sentences);
     AnswerParts {
-        sentences: sentences.into_iter().chain(simulated(m, answer)).collect(),
+        sentences: sentences
+            .into_iter()
+            .chain(simulated(m, answer))
+            .chain(cpu_speeds(m, answer))
+            .collect(),
         ..parts
     }
 }
@@ -62,6 +67,38 @@ fn simulated(m: &Messages, answer: &RunAnswer) -> Option<String> {
         ("memory", known(&own.memory)),
     ];
     Some(m.text_with("answer-simulated", &args))
+}
+
+/// What processors of another speed would change, where a plan does not state theirs.
+fn cpu_speeds(m: &Messages, answer: &RunAnswer) -> Option<String> {
+    answer
+        .simulated
+        .as_ref()
+        .filter(|own| own.cpu_speed.is_none())?;
+    match &answer.result {
+        AnswerResult::Media(own) => {
+            let others = own.others.iter();
+            let ratios = others.filter(|other| other.is_certain() != Some(false));
+            let ratios = ratios.filter_map(|other| {
+                let speeds = other.at_cpu_speeds?;
+                let args = [
+                    ("medium", other.medium.clone()),
+                    ("slow", three(speeds.slow)),
+                    ("fast", three(speeds.fast)),
+                ];
+                Some(m.text_with("answer-cpu-speeds-ratio", &args))
+            });
+            let ratios: Vec<String> = ratios.collect();
+            let args = [("ratios", words::and(m, ratios.clone()))];
+            (!ratios.is_empty()).then(|| m.text_with("answer-cpu-speeds", &args))
+        }
+        AnswerResult::Load(own) => {
+            let speeds = own.at_cpu_speeds?;
+            let args = [("slow", three(speeds.slow)), ("fast", three(speeds.fast))];
+            Some(m.text_with("answer-cpu-speeds-rate", &args))
+        }
+        _ => None,
+    }
 }
 
 /// The answer for a terminal of so many columns: at most 25 lines.

@@ -3,6 +3,7 @@
 use plimsoll_analysis::summary::{ComparedFigures, Comparison};
 
 use crate::load_summary::with_load;
+use crate::medium;
 use crate::message::Messages;
 use crate::number;
 use crate::table::Table;
@@ -55,15 +56,6 @@ pub(crate) fn note(m: &Messages, comparison: &Comparison) -> String {
     m.text_with("compare-note", &[("first", first(comparison))])
 }
 
-/// A medium by its name, and that it is emulated: its curve and its row have the name alone.
-pub(crate) fn medium(m: &Messages, name: &str, emulated: bool) -> String {
-    if emulated {
-        m.text_with("medium-emulated", &[("medium", name.to_owned())])
-    } else {
-        name.to_owned()
-    }
-}
-
 fn first(comparison: &Comparison) -> String {
     comparison
         .media
@@ -82,7 +74,7 @@ pub(crate) fn rows<'a>(m: &Messages, comparison: &'a Comparison) -> Vec<MediumCo
                 load: name.clone(),
                 is_open: load.offered_per_second.is_some(),
                 is_nopm: comparison.nopm,
-                medium: medium(m, &own.medium, own.drive.is_some()),
+                medium: medium::name(m, &own.medium, own.drive.is_some() && !own.is_simulated),
                 figures: figures.as_ref()?,
             })
         }));

@@ -1,5 +1,6 @@
 //! Which figures answer.
 
+use super::cpu_speed::{AtCpuSpeeds, at_cpu_speeds};
 use super::figures::{AnswerLoad, RateEstimate};
 use super::kinds::{
     AnswerResult, AnswerRow, ComparedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer, RateBasis,
@@ -115,6 +116,7 @@ fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> An
         throughput: load.main_rate().map(RateEstimate::from),
         is_uncertain,
         at_full_speed: at_full_speed.filter(|_| !is_uncertain),
+        at_cpu_speeds: at_cpu_speeds(ladder, load),
         p99_ms: load.p99_ms.map(|p99| p99.median),
         ratio: None,
         verdict: (input.refused).verdict(LoadPlace::of_ladder(ladder, load), load.verdict),
@@ -310,6 +312,11 @@ impl<'a> ComparableLoad<'a> {
         }
     }
 
+    fn at_cpu_speeds(&self, of: usize, over: usize) -> Option<AtCpuSpeeds> {
+        let [of, over] = [of, over].map(|place| self.sides[place].row.at_cpu_speeds);
+        Some(of?.over(over?))
+    }
+
     /// How many times better the first is than the second.
     fn advantage(&self, of: usize, over: usize) -> Option<Ratio> {
         match self.compared() {
@@ -354,6 +361,7 @@ impl<'a> ComparableLoad<'a> {
                     medium: self.sides[place].medium.to_owned(),
                     ratio: self.advantage(best, place)?,
                     measured: self.measured(best, place),
+                    at_cpu_speeds: self.at_cpu_speeds(best, place),
                     is_as_fast: self.is_as_fast(place, best),
                 })
             })
@@ -560,6 +568,7 @@ pub(super) fn single(input: ChoiceInput<'_>) -> Option<ChosenAnswer> {
             compared,
             basis,
             rate: own.at_full_speed.or(own.throughput)?,
+            at_cpu_speeds: own.at_cpu_speeds,
             p99_ms: own.p99_ms,
             is_peak: peak + 1 < ladder.loads.len(),
             step: ladders

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::arrays::ArrayAnswer;
 use super::backups::BackupAnswer;
 use super::blocks::BlockAnswer;
+use super::cpu_speed::AtCpuSpeeds;
 use super::cuts::CutAnswer;
 use super::figures::{AnswerLoad, RateEstimate};
 use super::lines::LineAnswer;
@@ -113,6 +114,9 @@ pub struct LoadAnswer {
     pub compared: ComparedBy,
     pub basis: RateBasis,
     pub rate: RateEstimate,
+    /// Of the rate, where it is simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_cpu_speeds: Option<AtCpuSpeeds>,
     pub p99_ms: Option<f64>,
     /// Whether a higher load was tried and gave no more; else throughput may still grow.
     pub is_peak: bool,
@@ -163,6 +167,9 @@ pub struct MediumRatio {
     /// Of what was measured, where `ratio` is predicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Ratio>,
+    /// Of throughput, where that is simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_cpu_speeds: Option<AtCpuSpeeds>,
     /// By its model it is at least as fast as the best medium.
     #[serde(skip)]
     pub is_as_fast: bool,
@@ -218,6 +225,9 @@ pub struct AnswerRow {
     pub throughput: Option<RateEstimate>,
     /// The same, predicted for full speed, where the drive was slowed.
     pub at_full_speed: Option<RateEstimate>,
+    /// The same with slower and faster processors, where it is simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_cpu_speeds: Option<AtCpuSpeeds>,
     /// Whether full speed is too uncertain to be predicted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_uncertain: bool,

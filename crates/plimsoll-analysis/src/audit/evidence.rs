@@ -236,6 +236,12 @@ pub enum Evidence {
         late_percent: f64,
         beyond_percent: f64,
     },
+    /// VIRTUAL: CPU in percent of the work of sessions; its costs are assumed.
+    SimulatedCpu { percent: f64, limit_percent: f64 },
+    /// VIRTUAL: a page cache of so much memory, which makes more of it than Linux.
+    SimulatedMemory { memory: String },
+    /// VIRTUAL: everything fits into the page cache.
+    SimulatedEnough,
     /// REPEAT: runs on each side.
     Repeats {
         first: u32,
@@ -389,6 +395,10 @@ pub enum Missing {
     NotVerified,
     /// No drive is emulated.
     NoEmulation,
+    /// Nothing is simulated.
+    NoSimulation,
+    /// What sessions spent their time on was not recorded.
+    NoWaits,
     /// The emulator did not report on the whole window.
     EmulationUnreported,
     /// The number of runs is not known.
@@ -455,6 +465,8 @@ pub enum Next {
     KeepDatabaseAndAsk,
     MeasureWithoutErrors,
     SlowerDriveOrLess,
+    OtherCpuSpeeds,
+    MemoryOnRealDrive,
     RepeatMore,
     CheckSource,
     AskForTimes,

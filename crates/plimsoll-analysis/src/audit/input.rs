@@ -204,6 +204,7 @@ pub struct LoadFacts {
     pub conditions: Known<(u32, String)>,
     /// Drive, operations, lateness and operations beyond in percent.
     pub emulated: Known<(String, u64, f64, f64)>,
+    pub simulated: Known<SimulatedLoad>,
     /// Transactions that were checked after a power cut; `None`: there was none.
     pub cut: Option<u64>,
     /// Figures that depend on each other.
@@ -245,11 +246,21 @@ impl LoadFacts {
             tpm_nopm: Err(Missing::NoTpm),
             conditions: Err(Missing::NotVerified),
             emulated: Err(Missing::NoEmulation),
+            simulated: Err(Missing::NoSimulation),
             cut: None,
             row: Err(Missing::OneFigure),
             printed: Vec::new(),
         }
     }
+}
+
+/// What the figures of a simulated load rest on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulatedLoad {
+    /// CPU in percent of the work of its sessions.
+    pub cpu_percent: f64,
+    /// Of the page cache, where it is limited.
+    pub memory: Option<String>,
 }
 
 /// Figures of one load that depend on each other, as far as they are stated.

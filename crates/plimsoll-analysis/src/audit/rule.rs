@@ -12,7 +12,7 @@ macro_rules! rules {
 
         impl Rule {
             /// In the order of reports.
-            pub const ALL: [Self; 28] = [$(Self::$variant),*];
+            pub const ALL: [Self; 29] = [$(Self::$variant),*];
 
             /// Stable: people quote it, files keep it.
             pub fn code(self) -> &'static str {
@@ -51,6 +51,7 @@ rules! {
     Wording, "WORDING", Error, "Sentences follow from the figures.";
     Consist, "CONSIST", Error, "The database is consistent after the run.";
     Emulated, "EMULATED", Error, "The emulated drive answered in time.";
+    Virtual, "VIRTUAL", Warning, "Simulated figures rest on what the model is known to do well.";
     Repeat, "REPEAT", Warning, "A comparison rests on several runs that differ by less than its effect.";
     Plausible, "PLAUSIBLE", Error, "Figures of a load can all be true at once.";
     Duration, "DURATION", Error, "A time is the sum of its parts.";

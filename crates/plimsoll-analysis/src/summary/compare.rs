@@ -30,8 +30,10 @@ pub struct ComparedMedium {
     /// Index into [`super::RunFigures::ladders`].
     pub ladder: usize,
     pub medium: String,
-    /// What is emulated on it.
+    /// What is emulated or simulated on it.
     pub drive: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_simulated: bool,
 }
 
 /// All media at one point of the ladder.
@@ -149,6 +151,7 @@ fn compare(ladders: &[(usize, &LadderSummary)]) -> Comparison {
                 ladder: *i,
                 medium: ladder.medium.clone().unwrap_or_default(),
                 drive: ladder.drive.clone(),
+                is_simulated: ladder.is_simulated,
             })
             .collect(),
         loads,

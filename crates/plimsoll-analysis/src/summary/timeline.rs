@@ -24,6 +24,8 @@ pub struct StepTimeline {
     pub step_index: u32,
     pub medium: Option<String>,
     pub drive: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_simulated: bool,
     /// In time order; only seconds within them are here.
     pub slots: Vec<TimelineSlot>,
     /// The medium with the data, then those with backups.
@@ -172,6 +174,7 @@ fn timeline(
         step_index,
         medium: medium.map(|medium| index.name(medium)),
         drive: index.drive_title(medium),
+        is_simulated: index.record.is_simulated(),
         media: media(index, medium, group, &slots),
         transactions: of_slots(index, &slots, false),
         neighbours: of_slots(index, &slots, true),

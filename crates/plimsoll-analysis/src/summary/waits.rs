@@ -71,6 +71,15 @@ impl WaitSummary {
         })
     }
 
+    /// CPU in percent of what sessions do themselves, which is no waiting for locks: there they wait for the work of another.
+    pub fn cpu_of_work_percent(&self) -> Option<f64> {
+        let percent = |state| self.of(state).map_or(0.0, |own| own.percent);
+        let work = [WaitState::DataRead, WaitState::DataWrite, WaitState::Log];
+        let cpu = percent(WaitState::Cpu);
+        let all = cpu + work.map(percent).iter().sum::<f64>();
+        (all > 0.0).then(|| cpu * 100.0 / all)
+    }
+
     /// Where most of the time went.
     pub fn most(&self) -> Option<&StateShare> {
         self.states

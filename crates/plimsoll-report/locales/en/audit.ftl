@@ -148,6 +148,9 @@ evidence-conditions = { $failed ->
    *[other] Of { $verified } consistency conditions these fail: { $failed }.
  }
 evidence-kept-up = { $drive } completed { $ops } operations in time: { $late-percent } % late at the median (limit 10 %), { $beyond-percent } % beyond the next percentile (limit 1 %).
+evidence-simulated-cpu = { $percent } % of the sessions' work is CPU, whose costs are assumed (limit { $limit-percent } %).
+evidence-simulated-memory = The page cache has { $memory }. With little memory Linux 6.18 read more often than this model.
+evidence-simulated-enough = All data fit into the page cache.
 evidence-repeats = { $first ->
     [one] 1 run
    *[other] { $first } runs
@@ -215,6 +218,8 @@ missing-no-sentence = the claim has no sentences
 missing-no-figures = the figures that the sentence refers to are missing
 missing-not-verified = no consistency condition was verified
 missing-no-emulation = no drive is emulated
+missing-no-simulation = nothing is simulated
+missing-no-waits = what sessions spent their time on was not recorded
 missing-emulation-unreported = the emulator did not report on the whole window
 missing-no-repeats = the number of runs is not stated
 missing-by-construction = MB/s of a restore are computed from its bytes and time, so they always agree
@@ -264,7 +269,9 @@ next-ask-for-bytes = Ask how many bytes were moved, and whether they were compre
 next-state-ratio = State ratio, change and percent once, as they are computed.
 next-keep-database-and-ask = Keep the database as it is, and find out what lost or invented rows.
 next-measure-without-errors = Find out why the tool reports errors, and measure again without them.
-next-slower-drive-or-less = Use fewer users, a slowed drive (slower = 20 in its medium), or a machine that does nothing else.
+next-slower-drive-or-less = Use fewer users, a drive slowed further (a larger slower in its medium), or a machine that does nothing else.
+next-other-cpu-speeds = State the figures at other speeds of the processors beside it: limits = {"{"} cpu_speed = 0.65 {"}"} of the system, and 1.5.
+next-memory-on-real-drive = Expect lower figures, or measure with this memory on a real drive.
 next-restore-file = Take the run file from a backup, or measure again.
 next-mend-finding = Mend what the finding names and measure again, or state it beside the figures.
 next-repeat-more = Measure each side several times.
@@ -294,6 +301,7 @@ rule-rate = MB/s × seconds are the bytes that were moved.
 rule-wording = Sentences follow from figures: 1.5 times are 50 % more, and not 150 %.
 rule-consist = The database is consistent after the run. A database that loses or invents rows can be arbitrarily fast.
 rule-emulated = The emulated drive completed requests at the times of its model. Otherwise the figures are the emulator's.
+rule-virtual = Simulated figures rest on what the model does well: the drive and not the processors decide, and the page cache holds all data. CPU costs are assumed; Linux makes less of little memory.
 rule-repeat = Each side was measured several times, and differs from the other by more than from itself.
 rule-plausible = Figures of a load can all be true at once: percentiles rise, the mean lies where they leave room for it, NOPM is no more than TPM, MB/s are rate × size of requests, the lowest of several is not above the highest, and no rate is a hundred times that of the rows beside it in a ladder.
 rule-duration = A time is the sum of its parts. A missing part was not described.

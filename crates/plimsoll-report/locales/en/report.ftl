@@ -1305,6 +1305,9 @@ answer-simulated = Simulated, not measured: SQLite itself in virtual time, on mo
     [none] enough memory for all data
    *[other] { $memory } of page cache, with which Linux 6.18 read more often than this model: expect lower figures
  }.
+answer-cpu-speeds = With processors 0.65 and 1.5 times as fast (predicted) it would be { $ratios }.
+answer-cpu-speeds-ratio = { $slow } and { $fast } times that of { $medium }
+answer-cpu-speeds-rate = With processors 0.65 and 1.5 times as fast it would be { $slow } and { $fast } (predicted).
 answer-media = { $at }, { $best } carries the most load: { $ratios }.
 answer-media-response = { $at }, { $best } responds fastest: by p99, { $ratios }.
 answer-media-tied = { $at }, { $best } and { $tied } carry about the same load: the ratio is { $ratio }{ $interval }.
@@ -1555,6 +1558,7 @@ answer-limit-rate = MB/s and bytes moved contradict each other
 answer-limit-wording = A sentence does not follow from the figures
 answer-limit-consist = A consistency condition fails, or could not be verified
 answer-limit-emulated = Requests took longer than on the drive that is emulated
+answer-limit-virtual = Linux read more often than the model with so little memory
 answer-limit-repeat = One run of each, so run-to-run variation is unknown
 answer-limit-plausible = Figures cannot all be true
 answer-limit-duration = Times do not add up

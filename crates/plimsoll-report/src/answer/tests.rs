@@ -72,6 +72,7 @@ fn times(medium: &str, ratio: f64, factor: f64) -> MediumRatio {
             interval: Some(Interval::new(ratio, ratio / factor, ratio * factor)),
         },
         measured: None,
+        at_cpu_speeds: None,
         is_as_fast: false,
     }
 }

@@ -152,7 +152,7 @@ fn dry_run(plan: &ResolvedPlan, warnings: Vec<String>) -> Result<ExitCode, Failu
     }
     text.push_str(&format!(
         "\n# starting, loading and checking: about {}",
-        expected.load_duration
+        expected.load_duration.rounded()
     ));
     for MediumNeed { medium, bytes } in expected.space {
         let medium = &plan.medium(medium).name;

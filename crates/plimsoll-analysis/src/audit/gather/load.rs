@@ -8,12 +8,12 @@ use super::printed;
 use super::stops::stops;
 use crate::audit::input::{
     Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, RelatedFigures,
-    WindowTrend,
+    SimulatedLoad, WindowTrend,
 };
 use crate::audit::{AuditSubject, AuditedLoad, Missing};
 use crate::summary::{
     Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, LadderSummary, LatencySummary,
-    PointSummary, Steady, Withheld, bottleneck,
+    PointSummary, SIMULATED_MEMORY_FACT, Steady, WaitSummary, Withheld, bottleneck,
 };
 use plimsoll_plan::{Interference, size};
 use plimsoll_record::hist::COARSE_ERROR_PERCENT;
@@ -98,6 +98,7 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         tpm_nopm: tpm_nopm(point).or_else(|why| printed::tpm_nopm(facts.record, point).ok_or(why)),
         conditions: conditions(facts, ladder, point),
         emulated: emulated(point.drive.iter()),
+        simulated: simulated(facts, ladder, point),
         row: row(point),
         printed: printed::rows(facts.record, &point.ids),
         cut: point.power_cut.as_ref().map(|cut| {
@@ -160,6 +161,7 @@ pub(super) fn nothing(about: AuditSubject, findings: Vec<crate::summary::Finding
         tpm_nopm: Err(none),
         conditions: Err(none),
         emulated: Err(none),
+        simulated: Err(none),
         row: Err(none),
         ..LoadFacts::unknown(about)
     }
@@ -565,6 +567,27 @@ fn conditions(
 }
 
 /// The kinds of operations by which the drive is evaluated; the figures are those of the latest.
+fn simulated(
+    facts: &RecordFacts<'_>,
+    ladder: &LadderSummary,
+    point: &PointSummary,
+) -> Known<SimulatedLoad> {
+    if !ladder.is_simulated {
+        return Err(Missing::NoSimulation);
+    }
+    let cpu_percent = point
+        .waits
+        .as_ref()
+        .and_then(WaitSummary::cpu_of_work_percent);
+    let medium = facts.medium(ladder.medium.as_deref());
+    Ok(SimulatedLoad {
+        cpu_percent: cpu_percent.ok_or(Missing::NoWaits)?,
+        memory: facts
+            .value(medium, SIMULATED_MEMORY_FACT)
+            .map(str::to_owned),
+    })
+}
+
 pub(super) fn emulated<'a>(
     drives: impl Iterator<Item = &'a DriveSummary>,
 ) -> Known<(String, u64, f64, f64)> {

@@ -20,7 +20,7 @@ const CHANCE: f64 = 3.9;
 type LoadCheck = fn(&LoadFacts, &Thresholds, &mut RuleResult);
 
 pub(super) fn evaluate(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, LoadCheck); 11] = [
+    let rules: [(Rule, LoadCheck); 12] = [
         (Rule::Little, little),
         (Rule::Conserve, conserve),
         (Rule::Steady, steady),
@@ -31,6 +31,7 @@ pub(super) fn evaluate(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVer
         (Rule::Ratio, ratio),
         (Rule::Consist, consist),
         (Rule::Emulated, emulated),
+        (Rule::Virtual, simulated),
         (Rule::Plausible, plausible),
     ];
     let cut = load.cut.map(|acknowledged| durable(load, acknowledged));
@@ -555,6 +556,37 @@ fn is_behind(kind: &FindingKind) -> bool {
 }
 
 /// The summary evaluates it: the severity of lateness depends on what it adds to all operations.
+/// From here on the costs of CPU, which are assumed, decide more than the drive, in percent.
+const MOSTLY_CPU: f64 = 50.0;
+
+fn simulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
+    let simulated = match &load.simulated {
+        Ok(simulated) => simulated,
+        Err(missing) => return result.missing(*missing),
+    };
+    let cpu = Evidence::SimulatedCpu {
+        percent: simulated.cpu_percent,
+        limit_percent: MOSTLY_CPU,
+    };
+    result.check(
+        simulated.cpu_percent <= MOSTLY_CPU,
+        cpu,
+        Severity::Note,
+        Next::OtherCpuSpeeds,
+    );
+    match &simulated.memory {
+        Some(memory) => {
+            let memory = memory.clone();
+            result.fail(
+                Evidence::SimulatedMemory { memory },
+                Warning,
+                Next::MemoryOnRealDrive,
+            );
+        }
+        None => result.pass(Evidence::SimulatedEnough),
+    }
+}
+
 fn emulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
     found(load, is_behind).for_each(|finding| {
         result.fail(evidence(finding), finding.severity, Next::SlowerDriveOrLess)

@@ -13,7 +13,8 @@ use super::evaluate;
 use crate::audit::input::{
     AuditInput, AuditedSide, Bandwidth, Counted, GeneratorLocation, GeneratorStops, InFlight,
     Known, LoadFacts, Move, Neighbours, OrderRate, Pair, Percentile, Precision, Range,
-    RelatedFigures, Sentence, StatedDuration, SubjectFindings, SystemFacts, WindowTrend,
+    RelatedFigures, Sentence, SimulatedLoad, StatedDuration, SubjectFindings, SystemFacts,
+    WindowTrend,
 };
 use crate::audit::{
     AuditSubject, DropCause, GeneratorStopCause, Missing, Rule, RuleOutcome, RuleVerdict,
@@ -104,6 +105,10 @@ fn good_load() -> LoadFacts {
         tpm_nopm: Ok((96_000.0, 42_800.0, Some(214_000.0))),
         conditions: Ok((12, String::new())),
         emulated: Ok(("Example NVMe".to_owned(), 90_000, 1.5, 0.2)),
+        simulated: Ok(SimulatedLoad {
+            cpu_percent: 31.0,
+            memory: None,
+        }),
         cut: Some(4_000),
         row: Ok(good_row()),
         printed: Vec::new(),

@@ -98,7 +98,11 @@ fn title(m: &Messages, timeline: &StepTimeline, kind: &str, several: bool) -> St
     let title = m.text(&format!("chart-title-{kind}"));
     match timeline.medium.as_ref().filter(|_| several) {
         Some(medium) => {
-            let medium = medium::name(m, medium, timeline.drive.is_some());
+            let medium = medium::name(
+                m,
+                medium,
+                timeline.drive.is_some() && !timeline.is_simulated,
+            );
             format!("{medium}: {title}")
         }
         None => title,

@@ -147,12 +147,13 @@ fn dry_run(matrix: &Matrix) -> Result<ExitCode, Failure> {
         text.push_str(&format!(
             "{:>4}  {label}{repeat} · {} under load\n",
             number + 1,
-            expected.duration
+            expected.duration.rounded()
         ));
     }
     text.push_str(&format!(
-        "# {} cells, about {all} with starting, loading and checking",
-        matrix.cells.len()
+        "# {} cells, about {} with starting, loading and checking",
+        matrix.cells.len(),
+        all.rounded()
     ));
     print(&text)
 }

@@ -3,6 +3,13 @@
 use super::*;
 use crate::audit::Evidence;
 
+fn with_simulated(input: &mut AuditInput, cpu_percent: f64, memory: Option<&str>) {
+    input.loads[0].simulated = Ok(SimulatedLoad {
+        cpu_percent,
+        memory: memory.map(str::to_owned),
+    });
+}
+
 pub(super) const FAULTS: &[Fault] = &[
     (
         Rule::Little,
@@ -430,6 +437,15 @@ pub(super) const FAULTS: &[Fault] = &[
             found(input, Severity::Error, kind);
         },
     ),
+    (
+        Rule::Virtual,
+        "more CPU than anything else",
+        Severity::Note,
+        |input| with_simulated(input, 86.0, None),
+    ),
+    (Rule::Virtual, "little memory", Severity::Warning, |input| {
+        with_simulated(input, 31.0, Some("64.0 MiB"))
+    }),
     (
         Rule::Repeat,
         "one run on each side",
