@@ -58,7 +58,7 @@ fn new_bar() -> ProgressBar {
 }
 
 /// A bar that has nothing to say yet takes no line.
-fn say_on(bar: &ProgressBar, text: &str) {
+fn show_on(bar: &ProgressBar, text: &str) {
     let is_first = bar.message().is_empty();
     bar.set_message(visible(text).into_owned());
     if is_first {
@@ -155,7 +155,7 @@ impl Progress {
     pub fn now(&mut self, at: Nanos, text: &str) {
         self.now = at;
         if let Some(bar) = &self.bar {
-            say_on(bar, text);
+            show_on(bar, text);
         } else if self.plain && at.saturating_sub(self.last_plain) >= PLAIN_EVERY {
             self.last_plain = at;
             note!("  {text}");
@@ -169,7 +169,7 @@ impl Progress {
     pub fn begin(&mut self, at: Nanos, text: &str) {
         self.last_plain = at;
         match &self.bar {
-            Some(bar) => say_on(bar, text),
+            Some(bar) => show_on(bar, text),
             None if self.plain => note!("  {text}"),
             None => self.relay(text),
         }

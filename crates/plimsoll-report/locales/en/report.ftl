@@ -405,7 +405,7 @@ column-growth = Growth, MB
 ## Report: waits
 
 waits-title = Session wait states
-waits-note = Each bar is the time of all sessions at this load by wait state, in %, always in this order. Sessions are sampled ten times a second; a sample finds each session in one state, as the server names it. Shares of less than two standard errors may be chance.
+waits-note = Each bar is the time of all sessions at this load by wait state, in %, always in this order. Sessions are sampled ten times a second, simulated ones a thousand times; a sample finds each session in one state, as the server names it. Shares of less than two standard errors may be chance.
 waits-table = All shares, with the server's event names
 column-state = State
 column-sessions = Sessions, mean
@@ -653,7 +653,7 @@ set-chart-hollow = Hollow: invalid, not to be quoted.
 set-reads-long = Reads of the device for each transaction
 set-how = Each run has a report of its own: plimsoll report FILE. How figures are computed: docs/method.md.
 set-answer = At { $load }, { $best } gives { $rate } { $unit }: { $ratio } times { $lowest }{ $interval ->
-    [none] {""}
+    [none] {" "}(too short for an interval)
    *[other] {" "}({ $interval }{ $window ->
         [true] {" "}within these windows
        *[false] {""}
@@ -1296,6 +1296,7 @@ answer-at-slowed = { $at }, on drives that ran { $slower } times slower than rat
 answer-of-valid = { $at }, of the media with a valid figure
 answer-ratio-response = { $medium } takes { $ratio } times as long{ $interval }
 answer-ratio = { $ratio } times that of { $medium }{ $interval }
+answer-no-interval = {" "}(too short for an interval)
 answer-interval = { " " }({ $low } to { $high })
 answer-and = { $first } and { $last }
 answer-simulated = Simulated, not measured: SQLite itself in virtual time, on models of the drives, of { $cpus } processors{ $speed ->

@@ -4,7 +4,7 @@ use plimsoll_analysis::answer::{
     AnswerLoad, AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer,
     MediumRatio, NoAnswer, RateBasis, RateEstimate, RunAnswer,
 };
-use plimsoll_analysis::summary::{Interval, Verdict};
+use plimsoll_analysis::summary::{Interval, Ratio, Verdict};
 
 use super::words::{
     AnswerParts, and, at_load, ends, interval, intervals_drawn, medium_and_drive, medium_at_speed,
@@ -66,7 +66,7 @@ fn of_media(m: &Messages, own: &MediaAnswer) -> Vec<String> {
         let args = [
             ("medium", other.medium.clone()),
             ("ratio", three(other.ratio.ratio)),
-            ("interval", interval(m, other.ratio.interval)),
+            ("interval", ratio_interval(m, own.compared, other.ratio)),
         ];
         m.text_with(ratio_id, &args)
     });
@@ -127,6 +127,14 @@ fn beside(m: &Messages, own: &MediaAnswer) -> Vec<String> {
         all.push(m.text_with(id, &[("real", and(m, own.real.clone()))]));
     }
     all
+}
+
+/// That throughput has none is said, too; response times never have one.
+fn ratio_interval(m: &Messages, compared: ComparedBy, ratio: Ratio) -> String {
+    match (compared, ratio.interval) {
+        (ComparedBy::Throughput, None) => m.text("answer-no-interval"),
+        (_, own) => interval(m, own),
+    }
 }
 
 fn unpredicted(m: &Messages, media: &[String]) -> Option<String> {

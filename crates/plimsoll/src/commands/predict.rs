@@ -13,7 +13,7 @@ use plimsoll_analysis::predict::{
     predict as predicted,
 };
 use plimsoll_analysis::{Summary, summarise_with};
-use plimsoll_drive::request_times::RequestTimes;
+use plimsoll_drive::service_times::ServiceTimes;
 use plimsoll_drive::spec::{DriveSpec, Mechanism};
 use plimsoll_record::Record;
 use plimsoll_report::message::Messages;
@@ -83,10 +83,10 @@ fn orders(record: &Record) -> Vec<DriveOrder> {
     }
     let timed = drives.into_iter().filter_map(|(medium, drive)| {
         let spec = DriveSpec::parse(&drive.name, &drive.file).ok()?;
-        let times = RequestTimes::of(&spec, drive.fill, drive.ignores_flush);
+        let times = ServiceTimes::of(&spec, drive.fill, drive.ignores_flush);
         Some((medium, times))
     });
-    let timed: Vec<(String, RequestTimes)> = timed.collect();
+    let timed: Vec<(String, ServiceTimes)> = timed.collect();
     let pairs = timed
         .iter()
         .flat_map(|own| timed.iter().map(move |other| (own, other)));

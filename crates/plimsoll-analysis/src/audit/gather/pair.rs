@@ -137,10 +137,16 @@ fn of_ladders(
             without_backups(other.maintained),
         );
     }
-    Pair {
+    let both_rated = has_rated_capacity(first.0, first.1.medium.as_deref())
+        && has_rated_capacity(second.0, second.1.medium.as_deref());
+    let pair = Pair {
         factor: factor.to_owned(),
         effect_percent,
         ..Pair::unknown(one, other)
+    };
+    match both_rated {
+        true => without_rated_capacities(pair),
+        false => pair,
     }
 }
 
@@ -255,25 +261,34 @@ const MEDIUM: [&str; 7] = [
 /// How far a capacity in a fact, which has one decimal of its unit, may be off.
 const ROUNDED: f64 = 0.03;
 
-/// Settings of a medium. A drive that has the capacity that it is rated for is no other drive for it.
+/// Settings of a medium that are known.
 fn of_medium<'a>(
     facts: &'a RecordFacts<'_>,
     medium: Option<SubjectId>,
 ) -> impl Iterator<Item = (&'static str, &'a str)> {
-    let is_rated = move |value: &str| {
-        let rated = facts
-            .value(medium, "drive_file")
-            .and_then(drive_file::rated_capacity);
-        let own = plimsoll_plan::size::parse(value).ok();
-        let own = own.map(|bytes| bytes.0 as f64);
-        rated
-            .zip(own)
-            .is_some_and(|(rated, own)| (own / rated - 1.0).abs() < ROUNDED)
-    };
-    let known = MEDIUM
-        .iter()
-        .filter_map(move |key| Some((*key, facts.value(medium, key)?)));
-    known.filter(move |(key, value)| *key != "capacity" || !is_rated(value))
+    let known = MEDIUM.iter();
+    known.filter_map(move |key| Some((*key, facts.value(medium, key)?)))
+}
+
+/// Whether the medium's drive has the capacity that it is rated for.
+fn has_rated_capacity(facts: &RecordFacts<'_>, medium: Option<&str>) -> bool {
+    let medium = facts.medium(medium);
+    let file = facts.value(medium, "drive_file");
+    let own = facts.value(medium, "capacity");
+    let own = own.and_then(|value| plimsoll_plan::size::parse(value).ok());
+    file.and_then(drive_file::rated_capacity)
+        .zip(own)
+        .is_some_and(|(rated, own)| (own.0 as f64 / rated - 1.0).abs() < ROUNDED)
+}
+
+/// Two drives that have their rated capacities differ by the drive alone.
+fn without_rated_capacities(mut pair: Pair) -> Pair {
+    for side in [&mut pair.first, &mut pair.second] {
+        if let Ok(configuration) = &mut side.configuration {
+            configuration.remove("capacity");
+        }
+    }
+    pair
 }
 
 /// What can make a difference, by name.
@@ -429,9 +444,14 @@ fn of_media(
     let effect_percent = ratio
         .map(|ratio| (ratio.iops - 1.0) * 100.0)
         .ok_or(Missing::NothingMeasured);
-    Pair {
+    let pair = Pair {
         factor: DRIVE.to_owned(),
         effect_percent,
         ..Pair::unknown(side(first), side(second))
+    };
+    let rated = |medium: &BlockMedium| has_rated_capacity(facts, Some(&medium.medium));
+    match rated(first) && rated(second) {
+        true => without_rated_capacities(pair),
+        false => pair,
     }
 }

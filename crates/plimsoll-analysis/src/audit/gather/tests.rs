@@ -444,7 +444,9 @@ fn the_rated_capacity_of_a_drive_is_no_second_factor() {
         found.contains("capacity")
     };
     assert!(!differences(["894.1 GiB", "1.7 TiB"]));
-    assert!(differences(["894.1 GiB", "894.1 GiB"]));
+    assert!(differences(["894.1 GiB", "400 GiB"]));
+    // Neither is a cluster's whose members differ.
+    assert!(!differences(["894.1 GiB", "894.1 GiB"]));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use plimsoll_drive::catalog;
 use plimsoll_drive::model::Setup;
-use plimsoll_drive::request_times::RequestTimes;
+use plimsoll_drive::service_times::ServiceTimes;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::storage_model::StorageModel;
 use plimsoll_plan::load::LoadShape;
@@ -306,7 +306,7 @@ fn a_drive_that_is_as_fast_in_every_respect_never_comes_out_slower() {
                 ..FOUR_USERS
             }
             .run();
-            let times = RequestTimes::of(&drive_spec(drive), 1.0, false);
+            let times = ServiceTimes::of(&drive_spec(drive), 1.0, false);
             (drive, times, ran.per_second())
         })
         .collect();

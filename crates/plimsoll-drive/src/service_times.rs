@@ -13,9 +13,9 @@ const KINDS: usize = 6;
 /// Reads one at a time and four at a time; short and long commits; long writes, and many short ones at once, both until they
 /// are durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RequestTimes([Nanos; KINDS]);
+pub struct ServiceTimes([Nanos; KINDS]);
 
-impl RequestTimes {
+impl ServiceTimes {
     /// By the model of the drive at its rated speed.
     pub fn of(spec: &DriveSpec, fill: f64, ignores_flush: bool) -> Self {
         let rated = spec.clone().slower(1.0 / spec.slower);
@@ -84,9 +84,9 @@ mod tests {
     use super::*;
     use crate::catalog;
 
-    fn times(name: &str, ignores_flush: bool) -> RequestTimes {
+    fn times(name: &str, ignores_flush: bool) -> ServiceTimes {
         let spec = catalog::find(name).map(|entry| catalog::load(entry.name, entry.text));
-        RequestTimes::of(&spec.unwrap().unwrap(), 1.0, ignores_flush)
+        ServiceTimes::of(&spec.unwrap().unwrap(), 1.0, ignores_flush)
     }
 
     #[test]
@@ -116,8 +116,8 @@ mod tests {
         let spec = catalog::load(entry.name, entry.text).unwrap();
         let slowed = spec.clone().slower(10.0);
         assert_eq!(
-            RequestTimes::of(&slowed, 1.0, false),
-            RequestTimes::of(&spec, 1.0, false)
+            ServiceTimes::of(&slowed, 1.0, false),
+            ServiceTimes::of(&spec, 1.0, false)
         );
     }
 }
