@@ -115,8 +115,8 @@ impl FioWorker {
         self.process.kill();
     }
 
-    /// After SIGINT fio exits with 128, unless it came before fio listened to it. Now and then fio 3.33 crashes there: its
-    /// last report races with that of a second. What was measured before is complete.
+    /// After SIGINT fio exits with 128, unless it came before fio listened to it. If it crashes then, what was measured
+    /// before is complete all the same.
     fn has_ended_well(&self, status: ExitStatus) -> bool {
         let was_ended = status.code() == Some(128) || status.signal().is_some();
         status.success() || (self.asked && was_ended)
@@ -176,7 +176,7 @@ impl FioLane<'_> {
                     }
                     self.assembler.add(number, snapshot);
                 }
-                // Two reports may have been written at a time.
+                // What it writes when it was asked to end is not needed.
                 Err(_) if worker.asked => {}
                 Err(why) => drop(worker.error.get_or_insert(why)),
             },

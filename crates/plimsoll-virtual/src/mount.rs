@@ -36,8 +36,8 @@ impl MountState {
         lock(&self.filesystem)
     }
 
-    /// Charges the requests of a call, sends them, and waits in `state` for those that are to be waited for. An error where the power
-    /// fails meanwhile.
+    /// Charges the requests of a call, sends them, and waits in `state` for those that are to be waited for. An error where
+    /// the power fails meanwhile.
     pub fn perform(&self, requests: FileRequests, state: WaitState) -> Result<(), PowerIsOff> {
         self.wait_for(requests, state);
         (!self.power.is_off()).then_some(()).ok_or(PowerIsOff)

@@ -100,7 +100,7 @@ fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> An
             .map(|interval| interval.scaled(value / own.per_second));
         Some(RateEstimate {
             value,
-            interval: with_measured_error(model?, load),
+            interval: model.and_then(|model| with_measured_error(model, load)),
         })
     });
     let is_uncertain =
@@ -205,17 +205,21 @@ impl<'a> ComparableLoad<'a> {
         candidate
     }
 
-    /// The best medium, and one whose drive is at least as fast in every respect: something else than their drives made the
-    /// difference.
-    fn wrong_order(&self) -> Option<[usize; 2]> {
-        let best = self.best()?;
-        let place = self.media().find(|place| {
-            let is_better = |own: Ratio| {
-                own.ratio > ABOUT_THE_SAME && own.interval.is_none_or(|own| own.low > 1.0)
-            };
-            self.is_as_fast(*place, best) && self.advantage(best, *place).is_some_and(is_better)
-        })?;
-        Some([best, place])
+    /// A medium, and one behind it whose drive is at least as fast in every respect: something else than their drives made
+    /// the difference.
+    fn wrong_orders(&self) -> impl Iterator<Item = [usize; 2]> {
+        let is_better =
+            |own: Ratio| own.ratio > ABOUT_THE_SAME && own.interval.is_none_or(|own| own.low > 1.0);
+        let pairs = self
+            .media()
+            .flat_map(|own| self.media().map(move |other| [own, other]));
+        pairs.filter(move |[own, faster]| {
+            self.is_as_fast(*faster, *own) && self.advantage(*own, *faster).is_some_and(is_better)
+        })
+    }
+
+    fn has_wrong_order(&self) -> bool {
+        self.wrong_orders().next().is_some()
     }
 
     /// Whether the drive of the first is at least as fast in every respect as that of the second.
@@ -228,7 +232,14 @@ impl<'a> ComparableLoad<'a> {
     /// Two media of which the prediction says the opposite of their models, or of what was measured with both slowed down
     /// alike: which of them is faster does not depend on that.
     fn contradicted(&self) -> Option<[usize; 2]> {
-        if let (RateBasis::Predicted { .. }, Some(pair)) = (self.basis, self.wrong_order()) {
+        let is_predicted = |pair: &[usize; 2]| {
+            let mut sides = pair.iter().map(|place| &self.sides[*place].row);
+            sides.any(|row| row.at_full_speed.is_some())
+        };
+        // Without a prediction there is none that could give way.
+        if matches!(self.basis, RateBasis::Predicted { .. })
+            && let Some(pair) = self.wrong_orders().find(is_predicted)
+        {
             return Some(pair);
         }
         let best = self.best()?;
@@ -346,7 +357,7 @@ impl<'a> ComparableLoad<'a> {
     }
 
     fn result(&self) -> Option<AnswerResult> {
-        if let Some([best, faster]) = self.wrong_order() {
+        if let Some([best, faster]) = self.wrong_orders().next() {
             return Some(AnswerResult::None(NoAnswer::WrongOrder {
                 ratio: self.advantage(best, faster)?,
                 best: self.sides[best].medium.to_owned(),
@@ -438,7 +449,7 @@ impl<'a> ComparableLoad<'a> {
 
     /// Ratios are those of the sentence: how many times better the best medium is than that of the row.
     fn into_rows(self) -> (Vec<AnswerRow>, Vec<ChosenLoad>) {
-        let best = self.best().filter(|_| self.wrong_order().is_none());
+        let best = self.best().filter(|_| !self.has_wrong_order());
         let ratios: Vec<Option<Ratio>> = (0..self.sides.len())
             .map(|place| {
                 let best = best.filter(|best| self.usable[place] && *best != place)?;
@@ -481,11 +492,7 @@ fn of_comparison(input: ChoiceInput<'_>, comparison: &Comparison) -> ChosenAnswe
     let best = candidates.into_iter().max_by(|a, b| {
         let rank = |own: &ComparableLoad<'_>| {
             let is_predicted = matches!(own.basis, RateBasis::Predicted { .. });
-            (
-                own.wrong_order().is_none(),
-                own.media().count(),
-                is_predicted,
-            )
+            (!own.has_wrong_order(), own.media().count(), is_predicted)
         };
         rank(a).cmp(&rank(b)).then(height(a).total_cmp(&height(b)))
     });

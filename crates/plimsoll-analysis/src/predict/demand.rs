@@ -208,6 +208,7 @@ fn source_drive(record: &Record, medium: SubjectId) -> Option<SourceDrive> {
         capacity: fact("capacity").and_then(|size| plimsoll_plan::size::parse(size).ok()),
         fill: fact("fill")
             .and_then(|fill| fill.parse().ok())
+            .filter(|fill| (0.0..=1.0).contains(fill))
             .unwrap_or(1.0),
         ignores_flush: fact("flush") == Some("ignored"),
     })

@@ -204,7 +204,7 @@ fn a_worker_that_is_killed_ends_the_lane_and_what_was_measured_stays() {
     assert!(shares.iter().any(|share| share.requests > 0));
 }
 
-/// fio 3.33 has a race between its last report and that of a second.
+/// What was measured is complete by then.
 #[test]
 fn a_worker_that_crashes_while_it_ends_is_no_failure() {
     let directory = tempfile::tempdir().unwrap();

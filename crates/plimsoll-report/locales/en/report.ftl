@@ -653,7 +653,7 @@ set-chart-hollow = Hollow: invalid, not to be quoted.
 set-reads-long = Reads of the device for each transaction
 set-how = Each run has a report of its own: plimsoll report FILE. How figures are computed: docs/method.md.
 set-answer = At { $load }, { $best } gives { $rate } { $unit }: { $ratio } times { $lowest }{ $interval ->
-    [none] {" "}(too short for an interval)
+    [none] {" "}(without an interval)
    *[other] {" "}({ $interval }{ $window ->
         [true] {" "}within these windows
        *[false] {""}
@@ -1296,7 +1296,7 @@ answer-at-slowed = { $at }, on drives that ran { $slower } times slower than rat
 answer-of-valid = { $at }, of the media with a valid figure
 answer-ratio-response = { $medium } takes { $ratio } times as long{ $interval }
 answer-ratio = { $ratio } times that of { $medium }{ $interval }
-answer-no-interval = {" "}(too short for an interval)
+answer-no-interval = {" "}(without an interval)
 answer-interval = { " " }({ $low } to { $high })
 answer-and = { $first } and { $last }
 answer-simulated = Simulated, not measured: SQLite itself in virtual time, on models of the drives, of { $cpus } processors{ $speed ->
@@ -1312,6 +1312,8 @@ answer-cpu-speeds-rate = With processors 0.65 and 1.5 times as fast it would be 
 answer-media = { $at }, { $best } carries the most load: { $ratios }.
 answer-media-response = { $at }, { $best } responds fastest: by p99, { $ratios }.
 answer-media-tied = { $at }, { $best } and { $tied } carry about the same load: the ratio is { $ratio }{ $interval }.
+answer-media-tied-response = { $at }, { $best } and { $tied } respond about as fast: the ratio of p99 is { $ratio }.
+answer-media-others-response = By p99, { $ratios }.
 answer-media-others = { $best } carries { $ratios }.
 answer-measured = Measured with drives { $slower } times slower than rated: { $ratios }.
 answer-measured-ratio = { $best } carries { $ratio } times the load of { $medium }{ $interval }

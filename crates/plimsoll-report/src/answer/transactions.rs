@@ -82,9 +82,15 @@ fn of_media(m: &Messages, own: &MediaAnswer) -> Vec<String> {
         args.push(("tied", and(m, tied.collect())));
         args.push(("ratio", three(nearest.ratio.ratio)));
         args.push(("interval", interval(m, nearest.ratio.interval)));
-        sentences.push(m.text_with("answer-media-tied", &args));
+        let [tied, rest] = match own.compared {
+            ComparedBy::Throughput => ["answer-media-tied", "answer-media-others"],
+            ComparedBy::ResponseTime => {
+                ["answer-media-tied-response", "answer-media-others-response"]
+            }
+        };
+        sentences.push(m.text_with(tied, &args));
         if !others.is_empty() {
-            sentences.push(m.text_with("answer-media-others", &args));
+            sentences.push(m.text_with(rest, &args));
         }
     } else {
         // Others may carry more.
@@ -129,7 +135,7 @@ fn beside(m: &Messages, own: &MediaAnswer) -> Vec<String> {
     all
 }
 
-/// That throughput has none is said, too; response times never have one.
+/// Names a missing interval of throughput; response times have none.
 fn ratio_interval(m: &Messages, compared: ComparedBy, ratio: Ratio) -> String {
     match (compared, ratio.interval) {
         (ComparedBy::Throughput, None) => m.text("answer-no-interval"),

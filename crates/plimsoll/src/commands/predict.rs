@@ -71,21 +71,22 @@ pub fn summary_of(record: &Record) -> Summary {
     summarise_with(record, |figures| EmulatedDrives {
         full_speed: full_speed(record, figures, slowed_drive),
         data_sheets: data_sheets(record),
-        orders: orders(record),
+        orders: match figures.comparisons.is_empty() {
+            true => Vec::new(),
+            false => orders(record),
+        },
     })
 }
 
 /// Which of a run's media have a drive that is at least as fast as another one's, by their models.
 fn orders(record: &Record) -> Vec<DriveOrder> {
-    let drives = emulated_drives(record);
-    if drives.len() < 2 {
-        return Vec::new();
-    }
-    let timed = drives.into_iter().filter_map(|(medium, drive)| {
-        let spec = DriveSpec::parse(&drive.name, &drive.file).ok()?;
-        let times = ServiceTimes::of(&spec, drive.fill, drive.ignores_flush);
-        Some((medium, times))
-    });
+    let timed = emulated_drives(record)
+        .into_iter()
+        .filter_map(|(medium, drive)| {
+            let spec = DriveSpec::parse(&drive.name, &drive.file).ok()?;
+            let times = ServiceTimes::of(&spec, drive.fill, drive.ignores_flush);
+            Some((medium, times))
+        });
     let timed: Vec<(String, ServiceTimes)> = timed.collect();
     let pairs = timed
         .iter()

@@ -49,6 +49,35 @@ fn a_drive_that_is_as_fast_in_every_respect_never_comes_out_slower() {
     assert_eq!(answer.basis, RateBasis::Slowed { slower: 10.0 });
 }
 
+/// Where one drive of three was slowed, two at full speed have no prediction that could give way.
+#[test]
+fn a_wrong_order_at_full_speed_beside_a_prediction_is_no_answer() {
+    let mut figures = with_ratio(1.3);
+    let slowed = predicted(&figures, [150.0, 100.0]);
+    for ladder in &mut figures.ladders {
+        ladder.slower = None;
+    }
+    let order = DriveOrder {
+        faster: "slow".into(),
+        slower: "fast".into(),
+    };
+    let mut third = figures.ladders[1].clone();
+    third.medium = Some("third".into());
+    third.slower = Some(10.0);
+    figures.ladders.push(third);
+    let ladder = figures.ladders.len() - 1;
+    let mut medium = figures.comparisons[0].media[1].clone();
+    (medium.ladder, medium.medium) = (ladder, "third".into());
+    figures.comparisons[0].media.push(medium);
+    let mut full_speed = slowed;
+    full_speed.points[0].medium = "third".into();
+    let chosen = chosen_with(&figures, &full_speed, &[order]);
+    let AnswerResult::None(NoAnswer::WrongOrder { best, faster, .. }) = &chosen.result else {
+        panic!("{:?}", chosen.result)
+    };
+    assert_eq!((best.as_str(), faster.as_str()), ("fast", "slow"));
+}
+
 #[test]
 fn a_window_too_short_for_an_interval_has_no_prediction() {
     let mut figures = with_ratio(1.3);
