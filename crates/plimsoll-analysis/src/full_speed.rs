@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::predict::{
     MeasuredDemand, PointRefusal, PredictedChange, PredictedDrive, Prediction, PredictionTask,
-    demands, predict,
+    demands, pool_cpu, predict,
 };
 use crate::summary::RunFigures;
 
@@ -46,7 +46,9 @@ pub fn full_speed<D: PredictedDrive>(
     model: impl Fn(&MeasuredDemand) -> Option<SlowedDrive<D>>,
 ) -> FullSpeed {
     let mut all = FullSpeed::default();
-    for demand in demands(record, figures) {
+    let mut demands = demands(record, figures);
+    pool_cpu(demands.iter_mut().flatten());
+    for demand in demands {
         let demand = match demand {
             Ok(demand) => demand,
             Err(refusal) => {

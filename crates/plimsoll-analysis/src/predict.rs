@@ -12,9 +12,9 @@ mod closed_loop;
 mod demand;
 mod refusal;
 
-pub use calibration::PredictedChange;
+pub use calibration::{PredictedChange, is_calibrated};
 pub use closed_loop::{DriveAnswer, PredictedDrive};
-pub use demand::{MeasuredDemand, SourceDrive, demands, emulated_drives};
+pub use demand::{MeasuredDemand, SourceDrive, demands, emulated_drives, pool_cpu};
 pub use refusal::{PointRefusal, Refusal};
 
 use std::ops::RangeInclusive;
@@ -311,6 +311,25 @@ mod tests {
         fn advance(&mut self, to: Nanos) -> Option<DriveAnswer<u64>> {
             self.in_flight.pop_front_if(|first| first.at <= to)
         }
+    }
+
+    #[test]
+    fn media_at_one_load_have_one_figure_for_cpu() {
+        let [fast, slow] =
+            [(900.0, 1e-3), (100.0, 2e-3)].map(|(per_second, cpu_s)| MeasuredDemand {
+                per_second,
+                cpu_s,
+                ..demand()
+            });
+        let other_load = MeasuredDemand {
+            users: 8,
+            cpu_s: 5e-3,
+            ..demand()
+        };
+        let mut all = [fast, slow, other_load];
+        pool_cpu(all.iter_mut());
+        let cpu_us = all.map(|own| (own.cpu_s * 1e6).round());
+        assert_eq!(cpu_us, [1100.0, 1100.0, 5000.0]);
     }
 
     /// PostgreSQL of two users whose log takes some 500 µs.

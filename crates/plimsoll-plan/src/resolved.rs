@@ -94,6 +94,13 @@ impl MediumKind {
             Self::Emulated(drive) => Some(drive),
         }
     }
+
+    pub fn emulated_mut(&mut self) -> Option<&mut EmulatedDrive> {
+        match self {
+            Self::Directory | Self::Device => None,
+            Self::Emulated(drive) => Some(drive),
+        }
+    }
 }
 
 /// What is loaded.
@@ -248,6 +255,13 @@ impl Workload {
         match self {
             Self::Tpcc(_) => true,
             Self::Sysbench(_) => false,
+        }
+    }
+
+    pub fn mode(&self) -> TxnMode {
+        match self {
+            Self::Tpcc(tpcc) => tpcc.mode,
+            Self::Sysbench(_) => TxnMode::Statements,
         }
     }
 }
@@ -571,14 +585,9 @@ impl ResolvedPlan {
         self.steps.iter().filter_map(Step::load)
     }
 
-    /// The emulated drives of all media, such as to set the factor that was chosen for them.
     pub fn emulated_mut(&mut self) -> impl Iterator<Item = &mut EmulatedDrive> {
-        self.media
-            .iter_mut()
-            .filter_map(|medium| match &mut medium.kind {
-                MediumKind::Emulated(drive) => Some(drive),
-                MediumKind::Directory | MediumKind::Device => None,
-            })
+        let media = self.media.iter_mut();
+        media.filter_map(|medium| medium.kind.emulated_mut())
     }
 
     /// Media that a step works on, or that backups are written to.

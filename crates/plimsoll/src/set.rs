@@ -354,6 +354,7 @@ mod tests {
         ChosenSpeed {
             factor,
             reason: EventKind::FullSpeed,
+            media: Vec::new(),
         }
     }
 

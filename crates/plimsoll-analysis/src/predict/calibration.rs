@@ -105,6 +105,11 @@ const CALIBRATIONS: [EngineCalibration; 2] = [
     },
 ];
 
+/// Whether full speed can be predicted for transactions of an engine in a mode.
+pub fn is_calibrated(engine: EngineKind, mode: &str) -> bool {
+    EngineCalibration::of(engine, mode).is_some()
+}
+
 impl EngineCalibration {
     pub fn of(engine: EngineKind, mode: &str) -> Option<&'static Self> {
         CALIBRATIONS

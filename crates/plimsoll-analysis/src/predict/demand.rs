@@ -63,6 +63,13 @@ pub struct MeasuredDemand {
 }
 
 impl MeasuredDemand {
+    /// Whether its transactions are the same, at the same load, on whatever drive.
+    fn is_same_work(&self, other: &Self) -> bool {
+        let of = |own: &Self| (own.engine, own.users, own.processors, own.memory);
+        (&self.step, &self.workload, &self.mode) == (&other.step, &other.workload, &other.mode)
+            && of(self) == of(other)
+    }
+
     pub fn refused(&self, refusal: Refusal) -> PointRefusal {
         PointRefusal {
             medium: self.medium.clone(),
@@ -84,6 +91,26 @@ pub fn demands(record: &Record, figures: &RunFigures) -> Vec<Result<MeasuredDema
             })
         })
         .collect()
+}
+
+/// CPU per transaction becomes one figure for all media at a load: the work is the same, and what other programs took from
+/// one medium's points is no property of its drive. Media count by their transactions, since the server's own work is a
+/// larger part where there are few.
+pub fn pool_cpu<'a>(demands: impl Iterator<Item = &'a mut MeasuredDemand>) {
+    let mut loads: Vec<Vec<&mut MeasuredDemand>> = Vec::new();
+    for demand in demands {
+        match loads.iter_mut().find(|own| own[0].is_same_work(demand)) {
+            Some(own) => own.push(demand),
+            None => loads.push(vec![demand]),
+        }
+    }
+    for load in loads {
+        let rates: f64 = load.iter().map(|own| own.per_second).sum();
+        let cpu: f64 = load.iter().map(|own| own.cpu_s * own.per_second).sum();
+        for demand in load {
+            demand.cpu_s = cpu / rates;
+        }
+    }
 }
 
 fn of_point(record: &Record, figures: &PointSummary) -> Result<MeasuredDemand, Refusal> {

@@ -172,9 +172,15 @@ pub enum EventKind {
     },
     /// The emulated drives with `speed = "auto"` run as they are rated.
     FullSpeed,
-    /// They run slower by `factor`, because `medium` was late when it was tried at `tried` (`None`: as rated), by
+    /// Those of these media do; others have speeds of their own.
+    FullSpeedOf {
+        media: Vec<String>,
+    },
+    /// Those of `media` (empty: all) run slower by `factor`, because `medium` was late when it was tried at `tried` (`None`: as rated), by
     /// `added_percent` of the modelled time (`None`: the emulator had no time left).
     SlowedDown {
+        #[serde(default)]
+        media: Vec<String>,
         factor: u32,
         medium: String,
         tried: Option<u32>,
@@ -182,6 +188,8 @@ pub enum EventKind {
     },
     /// As [`EventKind::SlowedDown`]: the emulator fell behind at `point` in a run that began before this one and is kept.
     BegunAgain {
+        #[serde(default)]
+        media: Vec<String>,
         factor: u32,
         medium: String,
         tried: Option<u32>,

@@ -84,8 +84,15 @@ event-lateness = { $added-percent ->
    *[other] answers for { $medium } took { $added-percent } % longer than modeled
  }
 event-full-speed = Emulated drives run at full speed: this machine answers in time for all of them.
-event-slowed-down = Emulated drives run { $factor } times slower than rated ({ event-tried }, { event-lateness }).
-event-begun-again = The run begins again with emulated drives { $factor } times slower than rated ({ event-tried }, { event-lateness } at { $point }; what was measured is in { $kept }).
+event-full-speed-of = { $media }: emulated at full speed, this machine answers in time.
+event-slowed-down = { $media ->
+    [none] Emulated drives run { $factor } times slower than rated
+   *[other] { $media }: emulated { $factor } times slower than rated
+ } ({ event-tried }, { event-lateness }).
+event-begun-again = The run begins again with { $media ->
+    [none] emulated drives
+   *[other] { $media }
+ } { $factor } times slower than rated ({ event-tried }, { event-lateness } at { $point }; what was measured is in { $kept }).
 event-not-emulated = Medium { $medium }: the drive { $drive } is NOT emulated, the figures are those of { $path } ({ $error }).
 event-emulator-stopped = The emulator itself did not run for { $stopped-ms } ms of a second (a stop, a CPU quota, or other work on all cores): requests waited before they were read, which their lateness does not show.
 event-saturated = The emulator's reader was busy for { $busy-percent } % of a second: requests wait before they are read, which their lateness does not show. Ask less of the drive, or use a machine with more idle cores.

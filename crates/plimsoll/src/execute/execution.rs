@@ -21,6 +21,7 @@ use super::drives::MountedDrive;
 use super::error::StepResult;
 use super::hosts::Hosts;
 use super::inbox::Inbox;
+use super::job::NextFactor;
 use super::running::RunningSystems;
 use super::wait::{ProgressUnit, RunSink, Waiter};
 use crate::progress::Progress;
@@ -55,8 +56,8 @@ pub(super) struct Execution<'a> {
     pub not_durable: Vec<String>,
     /// What could not be cleared away.
     pub trouble: Vec<String>,
-    /// A drive with `speed = "auto"` that falls behind ends the run.
-    pub ends_when_late: bool,
+    /// One of these drives that falls behind ends the run.
+    pub next_factors: &'a [NextFactor],
     /// I/O limits that were tested on a device.
     pub tried: Vec<(Device, IoLimits)>,
 }

@@ -29,12 +29,26 @@ pub struct Job {
     pub virtual_time: bool,
     /// Devices and files of others that block steps may overwrite.
     pub overwrite: Vec<PathBuf>,
-    /// If an emulated drive falls behind, the run ends there, to begin again with this factor; `None`: it goes on.
-    pub next_factor: Option<u32>,
+    /// If one of these drives falls behind, the run ends there, to begin again with its next factor; any other: it goes on.
+    pub next_factors: Vec<NextFactor>,
     /// The hosts that run the same plan in step with this one.
     pub together: Option<Arc<Together>>,
     /// Printed before the run and recorded with it: the plan's warnings, and what was cleared.
     pub notes: Vec<EventKind>,
+}
+
+/// The factor at which drives that were compared as they ran go on, should one of them fall behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextFactor {
+    /// None: all whose speed plimsoll chose.
+    pub media: Vec<String>,
+    pub factor: u32,
+}
+
+impl NextFactor {
+    pub fn is_for(&self, medium: &str) -> bool {
+        self.media.is_empty() || self.media.iter().any(|own| own == medium)
+    }
 }
 
 impl Job {

@@ -16,16 +16,15 @@ impl Execution<'_> {
         points: &[PointId],
     ) -> StepResult<()> {
         let plan = self.plan;
-        let is_auto = |id: &MediumId| {
-            let drive = plan.medium(*id).kind.emulated();
-            drive.is_some_and(|drive| drive.auto)
+        let next_factors = self.next_factors;
+        let may_begin_again = |id: &MediumId| {
+            let medium = plan.medium(*id);
+            let is_auto = medium.kind.emulated().is_some_and(|drive| drive.auto);
+            is_auto && next_factors.iter().any(|next| next.is_for(&medium.name))
         };
-        let Some(medium) = media.into_iter().find(is_auto) else {
+        let Some(medium) = media.into_iter().find(may_begin_again) else {
             return Ok(());
         };
-        if !self.ends_when_late {
-            return Ok(());
-        }
         self.inbox.store(&mut self.file, &self.progress)?;
         self.file.commit()?;
         let mut record = runfile::read(self.file.path())?;

@@ -60,7 +60,7 @@ use execution::Execution;
 pub use existing::{check_route, expect_answer};
 use hosts::Hosts;
 use inbox::Inbox;
-pub use job::Job;
+pub use job::{Job, NextFactor};
 pub use join::{JoinedRun, has_journals, join};
 pub use leftovers::{clear_directory, clear_leftovers};
 pub use preflight::{check_output, check_urls, preflight};
@@ -160,7 +160,7 @@ impl<'a> Execution<'a> {
             points: 0,
             not_durable: Vec::new(),
             trouble: Vec::new(),
-            ends_when_late: job.next_factor.is_some(),
+            next_factors: &job.next_factors,
             tried: Vec::new(),
         })
     }

@@ -5,9 +5,7 @@ use plimsoll_load::error::LoadError;
 use plimsoll_load::probe::Probe;
 use plimsoll_plan::Interference;
 use plimsoll_plan::load::LoadShape;
-use plimsoll_plan::resolved::{
-    CheckPolicy, LoadStep, Noise, NoiseWork, Precondition, TxnMode, Workload,
-};
+use plimsoll_plan::resolved::{CheckPolicy, LoadStep, Noise, NoiseWork, Precondition};
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::{GeneratorShare, LaneEnd, LaneSpec, Seeds};
@@ -337,7 +335,7 @@ impl Execution<'_> {
             system: running.subject,
             medium: running.medium,
             workload: own.name.clone(),
-            mode: mode(workload).into(),
+            mode: workload.mode().name().into(),
             users: load.users(),
             connections: load.connections(),
             offered_per_second,
@@ -430,12 +428,5 @@ pub(super) fn steady(load: LoadShape) -> LoadShape {
                 queue,
             }
         }
-    }
-}
-
-fn mode(workload: &Workload) -> &'static str {
-    match workload {
-        Workload::Tpcc(tpcc) => tpcc.mode.name(),
-        Workload::Sysbench(_) => TxnMode::Statements.name(),
     }
 }

@@ -90,7 +90,7 @@ fn run_plan(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<Pla
         quiet: true,
         virtual_time: false,
         overwrite: task.overwrite.clone(),
-        next_factor: None,
+        next_factors: Vec::new(),
         together: Some(together.clone()),
         notes,
         plan,

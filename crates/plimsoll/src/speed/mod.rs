@@ -1,21 +1,24 @@
 //! Chooses how much slower emulated drives run than rated, before a run: `speed = "auto"`.
 //!
-//! All drives of a plan, or of a set of runs, get the same factor, because only drives slowed alike can be compared.
+//! Drives that are compared as they ran get the same factor, since only drives slowed alike can be; where full speed is
+//! predicted, each gets its own.
 
+mod alike;
 mod factor;
 mod load;
 mod probe;
 
 use plimsoll_analysis::summary::TooLate;
-use plimsoll_plan::resolved::ResolvedPlan;
+use plimsoll_plan::resolved::{Medium, ResolvedPlan};
 use plimsoll_record::Record;
 use plimsoll_record::message::EventKind;
 use serde::{Deserialize, Serialize};
 
-use crate::execute::Job;
+use crate::execute::{Job, NextFactor};
 use crate::failure::Failure;
 use crate::signals::Interrupt;
 use crate::terminal::note;
+use alike::is_compared_at_full_speed;
 use factor::{Choice, TooFast, next, smallest};
 use load::loads_on;
 use probe::{Candidate, Unmounting, probe};
@@ -25,6 +28,9 @@ use probe::{Candidate, Unmounting, probe};
 pub struct ChosenSpeed {
     pub factor: u32,
     pub reason: EventKind,
+    /// Whose it is; empty: of all whose speed is chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<String>,
 }
 
 impl ChosenSpeed {
@@ -38,14 +44,22 @@ impl ChosenSpeed {
             EventKind::SlowedDown { factor, .. } => factor,
             _ => 1,
         };
-        Some(Self { factor, reason })
+        Some(Self {
+            factor,
+            reason,
+            media: Vec::new(),
+        })
     }
 
     /// The job at this speed, with the reason among its notes.
     pub fn of_job(self, mut job: Job) -> Job {
-        set(&mut job.plan, self.factor);
+        set(&mut job.plan, &self.media, self.factor);
         job.notes.push(self.reason);
-        job.next_factor = next(self.factor);
+        job.next_factors
+            .extend(next(self.factor).map(|factor| NextFactor {
+                media: self.media,
+                factor,
+            }));
         job
     }
 }
@@ -55,17 +69,33 @@ pub fn is_needed(plans: &[&ResolvedPlan]) -> bool {
     !candidates(plans).is_empty()
 }
 
-/// The smallest factor at which this machine can answer for all drives of these plans that have `speed = "auto"`; `None`
-/// without any. Takes two to three seconds for each drive and each factor that does not suffice.
+/// The smallest factors at which this machine can answer for the drives of these plans that have `speed = "auto"`: one for
+/// all, or one for each kind of drive and load; none without any. Takes two to three seconds for each drive and each factor
+/// that does not suffice.
 pub fn choose(
     plans: &[&ResolvedPlan],
     interrupt: &Interrupt,
     quiet: bool,
-) -> Result<Option<ChosenSpeed>, Failure> {
+) -> Result<Vec<ChosenSpeed>, Failure> {
     let candidates = candidates(plans);
-    if candidates.is_empty() {
-        return Ok(None);
+    if is_compared_at_full_speed(plans) && candidates.len() > 1 {
+        let each = candidates.chunks(1);
+        return each
+            .map(|own| for_all(own, own[0].media.clone(), interrupt, quiet))
+            .collect();
     }
+    match candidates.as_slice() {
+        [] => Ok(Vec::new()),
+        all => Ok(vec![for_all(all, Vec::new(), interrupt, quiet)?]),
+    }
+}
+
+fn for_all(
+    candidates: &[Candidate],
+    media: Vec<String>,
+    interrupt: &Interrupt,
+    quiet: bool,
+) -> Result<ChosenSpeed, Failure> {
     let mut unmounting = Unmounting::default();
     let choice = smallest(candidates.len(), |number, factor| {
         if interrupt.is_wanted() {
@@ -82,10 +112,11 @@ pub fn choose(
     });
     unmounting.finish();
     let choice = choice?;
-    Ok(Some(ChosenSpeed {
+    Ok(ChosenSpeed {
         factor: choice.factor,
-        reason: reason(&choice, &candidates),
-    }))
+        reason: reason(&choice, candidates, &media),
+        media,
+    })
 }
 
 fn tried(medium: &str, factor: u32, late: Option<TooLate>) -> String {
@@ -115,24 +146,30 @@ fn candidates(plans: &[&ResolvedPlan]) -> Vec<Candidate> {
                 continue;
             };
             let loads = loads_on(plan, id);
-            let is_known = |other: &Candidate| other.drive == *drive && other.loads == loads;
-            if !all.iter().any(is_known) {
-                all.push(Candidate {
+            let is_same = |other: &&mut Candidate| other.drive == *drive && other.loads == loads;
+            match all.iter_mut().find(is_same) {
+                Some(known) => known.media.push(medium.name.clone()),
+                None => all.push(Candidate {
                     medium: medium.clone(),
+                    media: vec![medium.name.clone()],
                     drive: drive.clone(),
                     data_seed: plan.data_seed,
                     loads,
-                });
+                }),
             }
         }
     }
     all
 }
 
-fn reason(choice: &Choice<TooLate>, candidates: &[Candidate]) -> EventKind {
+fn reason(choice: &Choice<TooLate>, candidates: &[Candidate], media: &[String]) -> EventKind {
     match choice.too_fast {
-        None => EventKind::FullSpeed,
+        None if media.is_empty() => EventKind::FullSpeed,
+        None => EventKind::FullSpeedOf {
+            media: media.to_vec(),
+        },
         Some(TooFast { drive, factor, why }) => EventKind::SlowedDown {
+            media: media.to_vec(),
             factor: choice.factor,
             medium: candidates[drive].medium.name.clone(),
             tried: (factor != 1).then_some(factor),
@@ -141,9 +178,12 @@ fn reason(choice: &Choice<TooLate>, candidates: &[Candidate]) -> EventKind {
     }
 }
 
-/// Sets the factor of all drives that have `speed = "auto"`.
-pub fn set(plan: &mut ResolvedPlan, factor: u32) {
-    for drive in plan.emulated_mut().filter(|drive| drive.auto) {
+/// Sets the factor of the drives with `speed = "auto"` of these media, or of all.
+pub fn set(plan: &mut ResolvedPlan, media: &[String], factor: u32) {
+    let of_these = |medium: &&mut Medium| media.is_empty() || media.contains(&medium.name);
+    let drives = plan.media.iter_mut().filter(of_these);
+    let drives = drives.filter_map(|medium| medium.kind.emulated_mut());
+    for drive in drives.filter(|drive| drive.auto) {
         drive.slower = f64::from(factor);
     }
 }
@@ -177,15 +217,16 @@ mod tests {
         ]
         .map(|media| plan(&media));
         let found = candidates(&[&fixed, &a, &b, &full, &real]);
-        let names: Vec<&str> = found.iter().map(|c| c.medium.name.as_str()).collect();
-        assert_eq!(names, ["a"]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].media, ["a", "b"]);
     }
 
     #[test]
     fn the_reason_is_the_drive_that_was_too_fast() {
         let plan = plan("[medium.a]\ndrive = \"kingston-dc1500m-960g\"");
         let candidates = candidates(&[&plan]);
-        let because = |factor, tried, added_percent| {
+        let own = ["a".to_owned(), "b".to_owned()];
+        let because = |media: &[String], factor, tried, added_percent| {
             let too_fast = TooFast {
                 drive: 0,
                 factor: tried,
@@ -195,20 +236,24 @@ mod tests {
                 factor,
                 too_fast: Some(too_fast),
             };
-            Messages::english().event(&reason(&choice, &candidates))
+            Messages::english().event(&reason(&choice, &candidates, media))
         };
         let full = Choice {
             factor: 1,
             too_fast: None,
         };
         let texts = [
-            Messages::english().event(&reason(&full, &candidates)),
-            because(2, 1, Some(29.4)),
-            because(20, 10, None),
+            Messages::english().event(&reason(&full, &candidates, &[])),
+            Messages::english().event(&reason(&full, &candidates, &own)),
+            because(&[], 2, 1, Some(29.4)),
+            because(&own, 5, 2, Some(29.4)),
+            because(&[], 20, 10, None),
         ];
         insta::assert_snapshot!(texts.join("\n"), @r"
         Emulated drives run at full speed: this machine answers in time for all of them.
+        a, b: emulated at full speed, this machine answers in time.
         Emulated drives run 2 times slower than rated (at full speed, answers for a took 29.4 % longer than modeled).
+        a, b: emulated 5 times slower than rated (2 times slower, answers for a took 29.4 % longer than modeled).
         Emulated drives run 20 times slower than rated (10 times slower, the emulator of a had no time left).
         ");
     }

@@ -33,6 +33,8 @@ const POLL: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     pub medium: Medium,
+    /// The names of it and of others with the same drive and load.
+    pub media: Vec<String>,
     pub drive: EmulatedDrive,
     pub data_seed: u64,
     pub loads: Vec<ProbeLoad>,

@@ -1,36 +1,42 @@
-//! A run that begins again, once, with slower drives, because the emulator fell behind.
+//! A run that begins again with slower drives, once, because the emulator fell behind.
 
 use plimsoll_record::message::EventKind;
 
 use super::job::{run_id, timestamp};
-use crate::execute::{FinishedRun, Job, LateDrive};
+use crate::execute::{FinishedRun, Job, LateDrive, NextFactor};
 use crate::failure::Failure;
 use crate::set::put_aside;
 use crate::speed;
 
-/// Runs the job; if a drive was late, once more from the beginning at the next factor: everything in a run file is measured
-/// at one factor, so that all of it can be compared. The file of the first attempt is kept beside the other.
+/// Runs the job; if a drive was late, once more from the beginning at its next factor: all figures of a drive are measured
+/// at one factor. The file of the first attempt is kept beside the other.
 pub(super) fn attempts(
-    job: Job,
+    mut job: Job,
     mut run: impl FnMut(&Job) -> Result<FinishedRun, Failure>,
 ) -> Result<FinishedRun, Failure> {
     let done = run(&job)?;
-    match (job.next_factor, done.late) {
-        (Some(factor), Some(late)) => run(&again(job, factor, &late)?),
-        (_, late) => Ok(FinishedRun { late, ..done }),
+    let Some(late) = &done.late else {
+        return Ok(done);
+    };
+    let mut next = std::mem::take(&mut job.next_factors).into_iter();
+    match next.find(|next| next.is_for(&late.medium)) {
+        Some(next) => run(&again(job, &next, late)?),
+        None => Ok(done),
     }
 }
 
-/// The job with slower drives; it does not begin again another time.
-fn again(job: Job, factor: u32, late: &LateDrive) -> Result<Job, Failure> {
+/// The job with these drives slower; it does not begin again another time.
+fn again(job: Job, next: &NextFactor, late: &LateDrive) -> Result<Job, Failure> {
     let kept = put_aside(&job.output)?;
     let now = jiff::Timestamp::now();
-    let mut drives = job.plan.media.iter().filter_map(|m| m.kind.emulated());
-    let tried = drives
-        .find(|drive| drive.auto)
+    let mut media = job.plan.media.iter();
+    let tried = media
+        .find(|medium| medium.name == late.medium)
+        .and_then(|medium| medium.kind.emulated())
         .map(|drive| drive.slower as u32);
     let reason = EventKind::BegunAgain {
-        factor,
+        media: next.media.clone(),
+        factor: next.factor,
         medium: late.medium.clone(),
         tried: tried.filter(|tried| *tried != 1),
         added_percent: late.late.added_percent,
@@ -40,10 +46,9 @@ fn again(job: Job, factor: u32, late: &LateDrive) -> Result<Job, Failure> {
     let mut job = Job {
         run_id: run_id(now),
         started_at: timestamp(now),
-        next_factor: None,
         ..job
     };
-    speed::set(&mut job.plan, factor);
+    speed::set(&mut job.plan, &next.media, next.factor);
     job.notes.push(reason);
     Ok(job)
 }
@@ -79,9 +84,9 @@ on = ["a", "b", "fixed"]
 users = 1
 "#;
 
-    fn job(dir: &Path, factor: u32, next_factor: Option<u32>) -> Job {
+    fn job(dir: &Path, factor: u32, next_factors: Vec<NextFactor>) -> Job {
         let mut plan = parse(PLAN, &drive_file::options()).unwrap().plan;
-        speed::set(&mut plan, factor);
+        speed::set(&mut plan, &[], factor);
         Job {
             plan,
             seed: 1,
@@ -94,7 +99,7 @@ users = 1
             quiet: true,
             virtual_time: false,
             overwrite: Vec::new(),
-            next_factor,
+            next_factors,
             together: None,
             notes: Vec::new(),
         }
@@ -103,8 +108,15 @@ users = 1
     /// What each attempt was given: its factors by medium, and whether it may end early.
     struct Attempt {
         factors: Vec<f64>,
-        next_factor: Option<u32>,
+        next_factors: usize,
         notes: Vec<EventKind>,
+    }
+
+    fn next(media: &[&str], factor: u32) -> NextFactor {
+        NextFactor {
+            media: media.iter().map(|name| (*name).to_owned()).collect(),
+            factor,
+        }
     }
 
     /// Runs the job with drives that are always late where that ends a run.
@@ -119,11 +131,13 @@ users = 1
                     .filter_map(|medium| medium.kind.emulated())
                     .map(|drive| drive.slower)
                     .collect(),
-                next_factor: job.next_factor,
+                next_factors: job.next_factors.len(),
                 notes: job.notes.clone(),
             });
-            let late = job.next_factor.map(|_| LateDrive {
-                medium: "a".into(),
+            let mut media = ["a", "b"].into_iter();
+            let late = media.find(|medium| job.next_factors.iter().any(|next| next.is_for(medium)));
+            let late = late.map(|medium| LateDrive {
+                medium: medium.into(),
                 point: "w · 1 user".into(),
                 late: TooLate {
                     added_percent: Some(12.0),
@@ -143,20 +157,21 @@ users = 1
     #[test]
     fn a_run_with_a_late_drive_begins_again_once_with_all_drives_slower() {
         let dir = tempfile::tempdir().unwrap();
-        let (all, done) = attempted(job(dir.path(), 2, Some(5)));
+        let (all, done) = attempted(job(dir.path(), 2, vec![next(&[], 5)]));
         let factors: Vec<&[f64]> = all.iter().map(|attempt| &attempt.factors[..]).collect();
         assert_eq!(
             factors,
             [[2.0, 2.0, 3.0], [5.0, 5.0, 3.0]],
             "a written factor stays"
         );
-        assert_eq!(all[1].next_factor, None, "only once");
+        assert_eq!(all[1].next_factors, 0, "only once");
         assert_eq!(done.late, None);
         let kept = dir.path().join("r.ended-early-1.plimsoll");
         assert!(kept.exists() && done.run_file.exists());
         assert_eq!(
             all[1].notes,
             [EventKind::BegunAgain {
+                media: Vec::new(),
                 factor: 5,
                 medium: "a".into(),
                 tried: Some(2),
@@ -168,9 +183,19 @@ users = 1
     }
 
     #[test]
+    fn a_drive_with_a_speed_of_its_own_becomes_slower_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let next = vec![next(&["b"], 20), next(&["a"], 5)];
+        let (all, done) = attempted(job(dir.path(), 2, next));
+        let factors: Vec<&[f64]> = all.iter().map(|attempt| &attempt.factors[..]).collect();
+        assert_eq!(factors, [[2.0, 2.0, 3.0], [5.0, 2.0, 3.0]]);
+        assert_eq!((all[1].next_factors, done.late), (0, None));
+    }
+
+    #[test]
     fn a_run_in_time_and_one_without_a_next_factor_are_run_once() {
         let dir = tempfile::tempdir().unwrap();
-        let (all, _) = attempted(job(dir.path(), 50, None));
+        let (all, _) = attempted(job(dir.path(), 50, Vec::new()));
         assert_eq!(all.len(), 1);
     }
 }

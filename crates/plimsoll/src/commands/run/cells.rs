@@ -145,7 +145,7 @@ impl<'a> CellRunner<'a> {
         if let Some(speed) = &self.speed {
             job = speed.clone().of_job(job);
             // A later cell at another factor could not be compared with those before it.
-            job.next_factor = None;
+            job.next_factors.clear();
         }
         let done = execute(&job, self.interrupt.clone())?;
         match (done.status, done.failure) {
@@ -216,8 +216,9 @@ fn speed_of(
             return Ok(Some(speed));
         }
     }
-    let chosen = choose(&plans, interrupt, args.flags.quiet)?;
-    chosen.map(|speed| set.agree_on_speed(speed)).transpose()
+    let mut chosen = choose(&plans, interrupt, args.flags.quiet)?;
+    let speed = chosen.pop();
+    speed.map(|own| set.agree_on_speed(own)).transpose()
 }
 
 fn interrupted(set: &RunSet, args: &RunArgs) -> Failure {

@@ -68,7 +68,7 @@ pub(super) fn job(
         quiet: args.flags.quiet,
         virtual_time: args.flags.virtual_time || plan.is_simulated(),
         overwrite: args.flags.overwrite.clone(),
-        next_factor: None,
+        next_factors: Vec::new(),
         together: None,
         notes,
         plan,
