@@ -1,12 +1,12 @@
 //! Which plans run in virtual time.
 
+use crate::SystemId;
 use crate::emulated::{DriveFilesystem, DriveForm};
-use crate::resolved::{Medium, ResolvedPlan, Step, SystemKind};
+use crate::resolved::{Medium, Noise, NoiseWork, ResolvedPlan, Step, SystemKind};
 
 impl ResolvedPlan {
     /// Whether drives are simulated in virtual time: everything that is under load is SQLite on modeled drives, with nothing
-    /// beside it that only real time has (other hosts, backups, neighbors), and the plan does
-    /// not want it emulated.
+    /// that only real time has (other hosts, backups), and the plan does not want it emulated.
     pub fn is_simulated(&self) -> bool {
         let has_real_time = self.emulate || !self.on_hosts.is_empty() || !self.hosts.is_empty();
         !has_real_time
@@ -18,10 +18,16 @@ impl ResolvedPlan {
         let Some(load) = step.load() else {
             return false;
         };
-        let is_alone = load.noise.is_empty();
-        let is_sqlite = matches!(self.system(load.system).kind, SystemKind::Sqlite { .. });
         let mut media = load.on.iter().map(|medium| self.medium(*medium));
-        is_alone && is_sqlite && media.all(is_modeled)
+        let mut noise = load.noise.iter();
+        let is_load = |noise: &Noise| matches!(noise.work, NoiseWork::Load { .. });
+        self.is_sqlite(load.system)
+            && noise.all(|own| is_load(own) && self.is_sqlite(own.system))
+            && media.all(is_modeled)
+    }
+
+    fn is_sqlite(&self, system: SystemId) -> bool {
+        matches!(self.system(system).kind, SystemKind::Sqlite { .. })
     }
 }
 

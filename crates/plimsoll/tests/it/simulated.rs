@@ -63,6 +63,25 @@ fn a_ratio_of_simulated_and_emulated_figures_is_called_so() {
     );
 }
 
+/// Systems on one drive take processors and drive from each other, in virtual time as well.
+#[test]
+fn simulated_neighbors_slow_each_other_down_in_equal_runs_alike() {
+    let place = Place::new();
+    let neighbor = "[system.other]\nengine = \"sqlite\"\n[workload";
+    let text = plan("", "aws-gp3").replace("[workload", neighbor);
+    let noise = "noise = [{ run = \"oltp\", system = \"other\", users = 3 }]\n";
+    place.write("plan.toml", &format!("{text}{noise}"));
+    let [once, again] = ["a.plimsoll", "b.plimsoll"].map(|file| {
+        place.run(&["run", "plan.toml", "-o", file]).succeeded();
+        let ladders = place.opens(file)["summary"]["ladders"].clone();
+        let of = |scene: usize| ladders[scene]["points"][0]["overall"].clone();
+        [of(0), of(1)]
+    });
+    assert_eq!(once, again);
+    let [alone, beside] = once.map(|own| own["counts"]["committed"].as_u64().unwrap());
+    assert!(beside * 10 < alone * 9, "{beside} of {alone}");
+}
+
 #[test]
 fn memory_of_the_simulated_machine_decides_what_is_read() {
     let place = Place::new();
