@@ -1,12 +1,13 @@
 //! Which plans run in virtual time.
 
 use crate::SystemId;
+use crate::backup::BackupPlace;
 use crate::emulated::{DriveFilesystem, DriveForm};
-use crate::resolved::{Medium, Noise, NoiseWork, ResolvedPlan, Step, SystemKind};
+use crate::resolved::{Medium, ResolvedPlan, Step, SystemKind};
 
 impl ResolvedPlan {
     /// Whether drives are simulated in virtual time: everything that is under load is SQLite on modeled drives, with nothing
-    /// that only real time has (other hosts, backups), and the plan does not want it emulated.
+    /// that only real time has (other hosts), and the plan does not want it emulated.
     pub fn is_simulated(&self) -> bool {
         let has_real_time = self.emulate || !self.on_hosts.is_empty() || !self.hosts.is_empty();
         !has_real_time
@@ -15,15 +16,15 @@ impl ResolvedPlan {
     }
 
     fn can_be_simulated(&self, step: &Step) -> bool {
-        let Some(load) = step.load() else {
-            return false;
-        };
-        let mut media = load.on.iter().map(|medium| self.medium(*medium));
-        let mut noise = load.noise.iter();
-        let is_load = |noise: &Noise| matches!(noise.work, NoiseWork::Load { .. });
-        self.is_sqlite(load.system)
-            && noise.all(|own| is_load(own) && self.is_sqlite(own.system))
-            && media.all(is_modeled)
+        let is_block = matches!(step, Step::Block(_));
+        let targets = step.backup_places().filter_map(|place| match place {
+            BackupPlace::Beside => None,
+            BackupPlace::Medium(medium) => Some(medium),
+        });
+        let mut media = step.on().iter().copied().chain(targets);
+        !is_block
+            && step.systems().all(|system| self.is_sqlite(system))
+            && media.all(|medium| is_modeled(self.medium(medium)))
     }
 
     fn is_sqlite(&self, system: SystemId) -> bool {

@@ -33,26 +33,26 @@ pub(crate) fn heading(m: &Messages, backups: &BackupSummary) -> String {
 
 /// The emulated drives among data and targets, each once.
 pub(crate) fn drives(m: &Messages, backups: &BackupSummary) -> Vec<String> {
-    let mut all: Vec<String> = backups
-        .media
-        .iter()
-        .flat_map(|medium| [&medium.drive, &medium.target_drive])
-        .flatten()
-        .cloned()
-        .collect();
+    let media = backups.media.iter();
+    let drives = media.flat_map(|medium| {
+        let drives = [&medium.drive, &medium.target_drive];
+        let drives = drives.into_iter().flatten();
+        drives.map(|drive| medium::modeled(m, drive, medium.is_simulated))
+    });
+    let mut all: Vec<String> = drives.collect();
     all.sort();
     all.dedup();
-    all.iter()
-        .map(|drive| medium::emulated(m, Some(drive)))
-        .collect()
+    all
 }
 
 fn name(m: &Messages, of: &BackupMedium) -> String {
-    medium::name(m, of.medium.as_deref().unwrap_or(NONE), of.drive.is_some())
+    let is_emulated = of.drive.is_some() && !of.is_simulated;
+    medium::name(m, of.medium.as_deref().unwrap_or(NONE), is_emulated)
 }
 
 fn target(m: &Messages, of: &BackupMedium) -> String {
-    medium::name(m, &of.target, of.target_drive.is_some())
+    let is_emulated = of.target_drive.is_some() && !of.is_simulated;
+    medium::name(m, &of.target, is_emulated)
 }
 
 /// Operations of one kind on one medium.

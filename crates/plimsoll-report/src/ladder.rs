@@ -49,10 +49,10 @@ pub(crate) fn main_txn(m: &Messages, ladder: &LadderSummary) -> String {
 
 /// The sentence that figures are those of an emulated or simulated drive; empty where there is none.
 pub(crate) fn emulated(m: &Messages, ladder: &LadderSummary) -> String {
-    match (&ladder.drive, ladder.is_simulated) {
-        (Some(drive), true) => m.text_with("simulated-drive", &[("drive", drive.clone())]),
-        (drive, _) => medium::emulated(m, drive.as_ref()),
-    }
+    let drive = ladder.drive.as_deref();
+    drive.map_or_else(String::new, |drive| {
+        medium::modeled(m, drive, ladder.is_simulated)
+    })
 }
 
 type Loads<'a> = Table<'a, LoadView<'a>>;

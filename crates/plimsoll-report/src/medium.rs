@@ -16,9 +16,16 @@ pub(crate) fn name(m: &Messages, name: &str, emulated: bool) -> String {
 
 /// That figures are those of an emulated drive; empty where there is none.
 pub(crate) fn emulated(m: &Messages, drive: Option<&String>) -> String {
-    drive.map_or_else(String::new, |drive| {
-        m.text_with("emulated-drive", &[("drive", drive.clone())])
-    })
+    drive.map_or_else(String::new, |drive| modeled(m, drive, false))
+}
+
+/// That figures are those of a model, in real or in virtual time.
+pub(crate) fn modeled(m: &Messages, drive: &str, is_simulated: bool) -> String {
+    let message = match is_simulated {
+        true => "simulated-drive",
+        false => "emulated-drive",
+    };
+    m.text_with(message, &[("drive", drive.to_owned())])
 }
 
 /// Reads and writes of the medium of one side.

@@ -7,11 +7,18 @@
 //! how exact its time of modification is (`current_time`, `CONFIG_HZ=250`).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use plimsoll_drive::model::{DriveOp, Op};
 use plimsoll_plan::units::{Bytes, Nanos};
 
 use crate::page_cache::{FileId, PAGE, PageCache, PageKey};
+
+/// From so many reads in order on a file is read ahead. Linux begins with the second; a few pages of a tree that follow each
+/// other are no scan.
+const SCAN: u32 = 8;
+/// What is read at a time then: `read_ahead_kb` of block devices, where nobody has set it.
+const READ_AHEAD: u64 = 128 << 10;
 
 /// Bytes of a file that lie beside each other on the drive.
 const CHUNK: u64 = 8 << 20;
@@ -124,6 +131,10 @@ struct File {
     inode_changed: bool,
     /// The jiffy of its time of modification.
     stamped: Option<u64>,
+    /// Where the last read ended.
+    read_to: u64,
+    /// Reads until then of which each began where the one before ended.
+    reads_in_order: u32,
 }
 
 /// Of so many bytes at an offset; none where there are none.
@@ -234,13 +245,28 @@ impl VirtualFilesystem {
     /// Reads so many bytes at an offset; beyond the end there is nothing to read.
     pub fn read(&mut self, id: FileId, offset: u64, len: u64) -> FileRequests {
         let mut requests = FileRequests::default();
-        let len = self.file(id).size.saturating_sub(offset).min(len);
-        let missing = self.missing(id, pages(offset, len));
+        let left = self.file(id).size.saturating_sub(offset);
+        let len = left.min(len);
+        let mut missing = self.missing(id, pages(offset, len));
+        if self.is_scan(id, offset, len) && !missing.is_empty() {
+            missing = self.missing(id, pages(offset, left.min(READ_AHEAD)));
+        }
         requests.stage(self.requests(DriveOp::Read, missing.iter().copied()));
         for page in missing {
             self.insert(page, false, &mut requests);
         }
         requests
+    }
+
+    /// Whether a read goes on with a scan of the file.
+    fn is_scan(&mut self, id: FileId, offset: u64, len: u64) -> bool {
+        let file = self.file_mut(id);
+        file.reads_in_order = match offset == file.read_to {
+            true => file.reads_in_order.saturating_add(1),
+            false => 0,
+        };
+        file.read_to = offset + len;
+        file.reads_in_order >= SCAN
     }
 
     fn missing(&mut self, file: FileId, pages: std::ops::Range<u64>) -> Vec<PageKey> {
@@ -357,6 +383,34 @@ impl VirtualFilesystem {
         let _ = self.truncate(id, 0);
     }
 
+    /// Files below this directory are gone.
+    pub fn remove(&mut self, directory: &Path) {
+        for name in self.below(directory) {
+            self.delete(&name);
+        }
+    }
+
+    /// What is on the drive of files below this directory is in memory no more.
+    pub fn forget_cached(&mut self, directory: &Path) {
+        for name in self.below(directory) {
+            let Some(id) = self.by_name.get(&name).copied() else {
+                continue;
+            };
+            for number in 0..self.files[id.0 as usize].size.div_ceil(PAGE) {
+                let page = PageKey { file: id, number };
+                if !self.cache.is_dirty(page) {
+                    self.cache.forget(page);
+                }
+            }
+        }
+    }
+
+    fn below(&self, directory: &Path) -> Vec<String> {
+        let names = self.by_name.keys();
+        let below = names.filter(|name| Path::new(name).starts_with(directory));
+        below.cloned().collect()
+    }
+
     /// Memory is empty, as after a restart.
     pub fn drop_cache(&mut self) {
         self.cache.clear();
@@ -467,6 +521,24 @@ mod tests {
                 (3..5).map(|number| PageKey { file, number }),
             )[0]]
         );
+    }
+
+    #[test]
+    fn a_scan_reads_ahead_and_pages_out_of_order_do_not() {
+        let mut own = VirtualFilesystem::new(CAPACITY, None);
+        let file = own.open("a", 4 << 20).unwrap();
+        own.drop_cache();
+        let ops = |own: &mut VirtualFilesystem, order: &mut dyn Iterator<Item = u64>| {
+            let reads = order.map(|page| own.read(file, page * PAGE, PAGE));
+            let ops = reads.flat_map(|own| own.stages.concat());
+            ops.map(|op| op.len).collect::<Vec<u64>>()
+        };
+        let scanned = ops(&mut own, &mut (0..256));
+        let (begin, rest) = scanned.split_at(SCAN as usize - 1);
+        assert!(begin.iter().all(|len| *len == PAGE), "{begin:?}");
+        assert_eq!(rest, [READ_AHEAD; 8]);
+        let backwards = ops(&mut own, &mut (512..768).rev());
+        assert_eq!(backwards, [PAGE; 256]);
     }
 
     #[test]

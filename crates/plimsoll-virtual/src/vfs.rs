@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -139,6 +140,28 @@ impl VirtualMount {
 pub fn machine_of(name: &str) -> Option<Arc<VirtualMachine>> {
     let state = lock(&MOUNTS).get(name)?.upgrade()?;
     Some(state.machine.clone())
+}
+
+/// Files below this directory are to be read from the drive the next time.
+pub fn forget_cached(name: &str, directory: &Path) {
+    change_below(name, directory, VirtualFilesystem::forget_cached);
+}
+
+/// Files below this directory will be removed, which takes no time.
+pub fn remove(name: &str, directory: &Path) {
+    change_below(name, directory, VirtualFilesystem::remove);
+}
+
+fn change_below(name: &str, directory: &Path, change: fn(&mut VirtualFilesystem, &Path)) {
+    let state = lock(&MOUNTS).get(name).and_then(Weak::upgrade);
+    // SQLite has opened files by their full names.
+    let full = directory.canonicalize();
+    if let Some(state) = state {
+        change(
+            &mut state.filesystem(),
+            full.as_deref().unwrap_or(directory),
+        );
+    }
 }
 
 impl Drop for VirtualMount {

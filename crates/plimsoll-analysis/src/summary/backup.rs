@@ -130,6 +130,7 @@ fn medium(index: &Index, rows: &[&BackupRow]) -> BackupMedium {
         drive: index.drive_title(first.medium),
         target: index.name(first.target),
         target_drive: index.drive_title(Some(first.target)),
+        is_simulated: index.record.is_simulated(),
         slower: index.slower(first.medium),
         target_slower: index.slower(Some(first.target)),
         verdict: Verdict::of(&findings),

@@ -228,7 +228,12 @@ fn of_drive(index: &Index, medium: SubjectId) -> Vec<IoRow> {
             end: own.end,
             io: Io::default(),
         });
-        let seconds = own.real.mean().map_or(0.0, Nanos::as_secs_f64) * own.ops as f64;
+        // In virtual time requests take as long as the model says.
+        let times = match index.record.is_simulated() {
+            true => &own.modelled,
+            false => &own.real,
+        };
+        let seconds = times.mean().map_or(0.0, Nanos::as_secs_f64) * own.ops as f64;
         match own.op {
             DriveOp::Read => {
                 row.io.add(

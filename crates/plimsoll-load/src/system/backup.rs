@@ -11,6 +11,7 @@ use crate::backup::{BackupControl, Taken, Timed};
 use crate::engine::LoadControl;
 use crate::engine::server::{ManagedServer, RestoredServer};
 use crate::engine::sqlite;
+use crate::engine::sqlite::TimedFiles;
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
@@ -29,6 +30,24 @@ pub struct RestoredBackup {
     pub ended: Nanos,
 }
 
+impl RestoredBackup {
+    fn of(instance: Instance, timed: Timed) -> Self {
+        let Timed {
+            program,
+            bytes,
+            began,
+            ended,
+        } = timed;
+        Self {
+            instance,
+            program,
+            bytes,
+            began,
+            ended,
+        }
+    }
+}
+
 impl Instance {
     /// Takes a backup of the running system into `to`, an empty directory of plimsoll's own on the backup medium; on
     /// root's behalf it becomes the server's user's. `jobs` may work at the same time, where the program can do that. It
@@ -45,7 +64,7 @@ impl Instance {
         match &self.0 {
             InstanceKind::Mock(_) => Err(no_data()),
             InstanceKind::Sqlite { path, pragmas } => match method {
-                BackupMethod::Physical => sqlite::back_up(path, pragmas, task, to),
+                BackupMethod::Physical => sqlite::back_up(path, pragmas, task, to, None),
                 BackupMethod::Logical => Err(only_physical()),
             },
             InstanceKind::Managed(server) => server
@@ -74,7 +93,7 @@ impl Instance {
         let (backing, timed) = match &self.0 {
             InstanceKind::Mock(_) => return Err(no_data()),
             InstanceKind::Sqlite { pragmas, .. } => {
-                let (path, timed) = sqlite::restore(task, from, &scratch.dir("sqlite")?)?;
+                let (path, timed) = sqlite::restore(task, from, &scratch.dir("sqlite")?, None)?;
                 (
                     InstanceKind::Sqlite {
                         path,
@@ -93,19 +112,38 @@ impl Instance {
                 existing(copy.target().restore(task, from, scratch, cgroup)?)
             }
         };
-        let Timed {
-            program,
-            bytes,
-            began,
-            ended,
-        } = timed;
-        Ok(RestoredBackup {
-            instance: Self(backing),
-            program,
-            bytes,
-            began,
-            ended,
-        })
+        Ok(RestoredBackup::of(Self(backing), timed))
+    }
+
+    /// As [`Self::back_up`], in virtual time: SQLite alone lives there.
+    pub async fn back_up_simulated(
+        &self,
+        to: &Path,
+        control: &LoadControl,
+        files: &TimedFiles,
+    ) -> Result<Taken, LoadError> {
+        let InstanceKind::Sqlite { path, pragmas } = &self.0 else {
+            return Err(no_data());
+        };
+        sqlite::back_up_simulated(path, pragmas, control, to, files).await
+    }
+
+    /// As [`Self::restore`], in virtual time: times are those of its clock.
+    pub async fn restore_simulated(
+        &self,
+        from: &Path,
+        scratch: &mut Scratch,
+        control: &LoadControl,
+        files: &TimedFiles,
+    ) -> Result<RestoredBackup, LoadError> {
+        let InstanceKind::Sqlite { pragmas, .. } = &self.0 else {
+            return Err(no_data());
+        };
+        let to = scratch.dir("sqlite")?;
+        let (path, timed) = sqlite::restore_simulated(control, from, &to, files).await?;
+        let pragmas = pragmas.clone();
+        let instance = Self(InstanceKind::Sqlite { path, pragmas });
+        Ok(RestoredBackup::of(instance, timed))
     }
 
     /// How many rows each table of the data set has. Equal for a system and what was restored of its backup if no session has

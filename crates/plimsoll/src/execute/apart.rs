@@ -53,11 +53,7 @@ impl Execution<'_> {
                 Ok(())
             },
         );
-        if let Clock::Virtual(clock) = &self.clock {
-            self.clock
-                .block_on(clock.sleep_until(from))
-                .map_err(|error| RunError::failed(format!("no runtime: {error}")))?;
-        }
+        self.pass_until(from)?;
         done?;
         match interrupted || interrupt.is_wanted() {
             true => Err(RunError::Interrupted),

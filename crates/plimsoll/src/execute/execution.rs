@@ -9,6 +9,7 @@ use plimsoll_load::limit::Device;
 use plimsoll_load::probe::{self, Probe, Watch};
 use plimsoll_plan::MediumId;
 use plimsoll_plan::resolved::{IoLimits, ResolvedPlan};
+use plimsoll_plan::units::Nanos;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::runfile::{RunFile, RunFileError};
 use plimsoll_record::{Event, Severity, SubjectId};
@@ -18,7 +19,7 @@ use plimsoll_virtual::vfs::VirtualMount;
 use plimsoll_worker::session::Together;
 
 use super::drives::MountedDrive;
-use super::error::StepResult;
+use super::error::{RunError, StepResult};
 use super::hosts::Hosts;
 use super::inbox::Inbox;
 use super::job::NextFactor;
@@ -87,6 +88,18 @@ impl<'a> Parts<'a> {
 }
 
 impl Execution<'_> {
+    /// Lets time pass.
+    pub fn pass_until(&self, at: Nanos) -> StepResult<()> {
+        match &self.clock {
+            Clock::Real(_) => self.clock.block_until(at),
+            Clock::Virtual(clock) => self
+                .clock
+                .block_on(clock.sleep_until(at))
+                .map_err(|error| RunError::failed(format!("no runtime: {error}")))?,
+        }
+        Ok(())
+    }
+
     pub fn parts(&mut self) -> Parts<'_> {
         Parts {
             running: &self.running,

@@ -6,7 +6,7 @@ use std::future::{Future, pending};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use plimsoll_drive::member_changes::loses_data;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
@@ -25,7 +25,7 @@ use plimsoll_worker::protocol::JobId;
 use plimsoll_worker::session::Together;
 use tokio::sync::{mpsc, watch};
 
-use super::backup::{NoiseJob, merge_results, noise_workers};
+use super::backup::{NoiseJob, at_once, merge_results, noise_workers};
 use super::drives::MountedDrive;
 use super::error::{RunError, StepResult};
 use super::execution::{Execution, Parts};
@@ -88,12 +88,21 @@ impl Execution<'_> {
         let parts = self.parts();
         let start = StartTime::default();
         let lanes = Lanes::of(tasks.lanes, &parts, &start)?;
-        let backups = noise_workers(tasks.noise, &parts, &start)?;
+        let mut backups = noise_workers(tasks.noise, &parts, &start)?;
         let sink = RefCell::new(parts.sink);
+        if let Clock::Virtual(_) = parts.clock {
+            let control = LoadControl::default();
+            let noise = join_all(backups.iter_mut().map(|backup| backup.run(&control)));
+            let (lanes, noise) = lanes.run_beside(parts.clock, &sink, noise, &control)?;
+            return Ok(PointResult {
+                lanes,
+                noise: merge_results(noise),
+            });
+        }
         std::thread::scope(|scope| {
             let backups = backups
                 .into_iter()
-                .map(|mut backup| move |control: &LoadControl| backup.run(control));
+                .map(|mut backup| move |control: &LoadControl| at_once(backup.run(control)));
             let backups = Tasks::start(scope, backups);
             let lanes = lanes.run(parts.clock, &sink)?;
             if !lanes.iter().all(|lane| lane.result.is_complete()) {
@@ -164,22 +173,45 @@ impl<'a> Lanes<'a> {
 
     /// Runs all lanes to their ends. They are tasks of this thread, their users' threads are their own.
     fn run(self, clock: &Clock, sink: &RefCell<RunSink<'_>>) -> StepResult<Vec<EndedLane>> {
+        let nothing = std::future::ready(());
+        let (lanes, ()) = self.run_beside(clock, sink, nothing, &LoadControl::default())?;
+        Ok(lanes)
+    }
+
+    /// As [`Self::run`], beside other work of virtual time, which is canceled where a lane does not come to its end.
+    fn run_beside<T>(
+        self,
+        clock: &Clock,
+        sink: &RefCell<RunSink<'_>>,
+        beside: impl Future<Output = T>,
+        control: &LoadControl,
+    ) -> StepResult<(Vec<EndedLane>, T)> {
         let lanes = self.lanes.iter().map(|lane| lane.run(sink));
+        let lanes = async {
+            let results = join_all(lanes).await;
+            let is_complete =
+                |own: &StepResult<LaneResult>| own.as_ref().is_ok_and(LaneResult::is_complete);
+            if !results.iter().all(is_complete) {
+                control.cancel();
+            }
+            results
+        };
         let work = async {
             tokio::select! {
                 biased;
-                results = join_all(lanes) => results,
+                results = join(lanes, beside) => results,
                 never = self.start_with_others(clock) => never,
             }
         };
-        let results = clock
+        let (results, others) = clock
             .block_on(work)
             .map_err(|error| RunError::failed(format!("no runtime for the lanes: {error}")))?;
         let tasks = self.lanes.into_iter().map(|lane| lane.task);
-        tasks
+        let lanes: StepResult<Vec<EndedLane>> = tasks
             .zip(results)
             .map(|(task, result)| result.map(|result| EndedLane { task, result }))
-            .collect()
+            .collect();
+        Ok((lanes?, others))
     }
 }
 

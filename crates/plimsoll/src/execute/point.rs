@@ -107,6 +107,7 @@ impl Execution<'_> {
             }
             _ => None,
         };
+        let is_alone = tasks.noise.is_empty();
         let result = self.measure_point(tasks)?;
         let warnings = self.probe.as_ref().map(Probe::take_warnings);
         self.record_warnings(warnings.unwrap_or_default())?;
@@ -114,7 +115,10 @@ impl Execution<'_> {
         result.noise?;
         // A power cut answers requests with errors.
         self.record_requests()?;
-        if let (Some(medium), [only]) = (step_context.medium, result.lanes.as_slice()) {
+        // A machine does not know whose program spends its time.
+        if let (Some(medium), [only], true) =
+            (step_context.medium, result.lanes.as_slice(), is_alone)
+        {
             self.record_time(medium, only.task.point.system)?;
         }
         if let (false, Some(first)) = (power_cut, result.lanes.first()) {

@@ -206,17 +206,10 @@ impl Execution<'_> {
     fn make_place(&mut self, id: InstanceId, medium: MediumId) -> StepResult<FilePlace> {
         let system = &id.name(self.plan);
         let plan = self.plan;
-        let modeled = plan.medium(medium).kind.emulated();
-        let ReadyMedium { subject, drive } = match self.virtual_clock().zip(modeled) {
-            Some((clock, modeled)) => ReadyMedium {
-                subject: self.simulate(medium, modeled, &plan.system(id.system).limits, &clock)?,
-                drive: None,
-            },
-            None => self.prepare_medium(medium, system)?,
-        };
+        let ReadyMedium { subject, drive } = self.ready_medium(medium, system)?;
         let path = &plan.medium(medium).path;
         // Drives that are simulated beside each other may have one directory.
-        let name = match modeled {
+        let name = match plan.medium(medium).kind.emulated() {
             Some(_) => &id.subject(plan),
             None => system,
         };
@@ -245,8 +238,22 @@ impl Execution<'_> {
         Ok(scratch.with_log(Scratch::inside(&disk, &user)?))
     }
 
+    /// Makes a medium ready: its drive is simulated in virtual time, else it is mounted. All systems of a simulated plan have
+    /// the limits of one machine.
+    pub(super) fn ready_medium(&mut self, id: MediumId, user: &str) -> StepResult<ReadyMedium> {
+        let plan = self.plan;
+        let simulated = self.virtual_clock().zip(plan.medium(id).kind.emulated());
+        let (Some((clock, drive)), Some(system)) = (simulated, plan.systems.first()) else {
+            return self.prepare_medium(id, user);
+        };
+        Ok(ReadyMedium {
+            subject: self.simulate(id, drive, &system.limits, &clock)?,
+            drive: None,
+        })
+    }
+
     /// Describes a medium, and mounts its drive if it is an emulated one. `user` gets a disk there.
-    pub(super) fn prepare_medium(&mut self, id: MediumId, user: &str) -> StepResult<ReadyMedium> {
+    fn prepare_medium(&mut self, id: MediumId, user: &str) -> StepResult<ReadyMedium> {
         let plan = self.plan;
         let mounted = match &plan.medium(id).kind {
             // Plans in which files are put on a device are refused.

@@ -82,6 +82,38 @@ fn simulated_neighbors_slow_each_other_down_in_equal_runs_alike() {
     assert!(beside * 10 < alone * 9, "{beside} of {alone}");
 }
 
+/// Beside a load and in steps of their own, restored and compared; a plain disk reads ahead for them.
+#[test]
+fn backups_are_simulated_in_equal_runs_alike() {
+    let place = Place::new();
+    let text = plan("", "seagate-constellation2-1t").replace("users = 3", "users = 1");
+    let neighbor = "[system.other]\nengine = \"sqlite\"\n[workload.save.backup]\ndata = \"oltp\"\n[workload.oltp";
+    let text = text.replace("[workload.oltp", neighbor);
+    let noise = "noise = [{ run = \"save\", system = \"other\" }]\n[[step]]\nrun = \"save\"\nsystem = \"db\"\ncycles = 2\n";
+    place.write("plan.toml", &format!("{text}{noise}"));
+    let [once, again] = ["a.plimsoll", "b.plimsoll"].map(|file| {
+        place.run(&["run", "plan.toml", "-o", file]).succeeded();
+        place.opens(file)["summary"]["backups"].clone()
+    });
+    assert_eq!(once, again);
+    let step = once
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|own| own["beside"].is_null());
+    let kinds = step.unwrap()["media"][0]["kinds"].as_array().unwrap();
+    let rate = |kind: &Value| kind["mb_per_second"]["mean"].as_f64().unwrap();
+    let rates: Vec<f64> = kinds.iter().map(rate).collect();
+    assert!(
+        rates.len() == 2 && rates.iter().all(|rate| (40.0..120.0).contains(rate)),
+        "{rates:?}"
+    );
+    let text = place
+        .run(&["export", "a.plimsoll", "--to", "text"])
+        .succeeded();
+    assert!(!text.stdout.contains("mulated)"), "{}", text.stdout);
+}
+
 #[test]
 fn memory_of_the_simulated_machine_decides_what_is_read() {
     let place = Place::new();

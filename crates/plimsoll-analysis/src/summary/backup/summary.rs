@@ -40,6 +40,9 @@ pub struct BackupMedium {
     /// With the backups.
     pub target: String,
     pub target_drive: Option<String>,
+    /// Both drives are simulated in virtual time, not emulated.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_simulated: bool,
     /// How many times slower than rated these drives ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slower: Option<f64>,

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use plimsoll_plan::units::Nanos;
+use plimsoll_virtual::{fiber, vfs};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, Error};
 
 use super::client::SqliteClient;
-use super::connection::{create, directory, explain, open, open_read_only};
+use super::connection::{
+    create_timed, directory, explain, open_read_only, open_read_only_timed, open_timed,
+};
 use crate::backup::{BackupControl, Taken, Timed, files};
 use crate::clock::monotonic;
 use crate::engine::sql::facts::count_rows;
@@ -20,15 +23,35 @@ const NAME: &str = "tpcc.db";
 /// Between two checks for a stop.
 const PAGES: i32 = 256;
 
+/// Names of the VFS through which a copy goes in virtual time.
+#[derive(Debug, Clone)]
+pub struct TimedFiles {
+    pub from: String,
+    pub to: String,
+}
+
+impl TimedFiles {
+    /// For what goes back.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self {
+            from: self.to,
+            to: self.from,
+        }
+    }
+}
+
 /// Takes a backup into the directory `to`, whatever is written meanwhile.
 pub(crate) fn back_up(
     path: &Path,
     pragmas: &BTreeMap<String, String>,
     task: BackupControl<'_>,
     to: &Path,
+    timed: Option<&TimedFiles>,
 ) -> Result<Taken, LoadError> {
-    let source = open(path, pragmas)?;
-    let bytes = copy(&source, path, &to.join(NAME), task)?;
+    let source = open_timed(path, pragmas, timed.map(|own| own.from.as_str()))?;
+    let vfs = timed.map(|own| own.to.as_str());
+    let bytes = copy(&source, path, &to.join(NAME), task, vfs)?;
     Ok(Taken {
         bytes,
         program: program(),
@@ -41,14 +64,23 @@ pub(crate) fn restore(
     task: BackupControl<'_>,
     from: &Path,
     to: &Path,
+    timed: Option<&TimedFiles>,
 ) -> Result<(PathBuf, Timed), LoadError> {
     let backup = from.join(NAME);
     let path = to.join(NAME);
-    files::forget_cached(from)?;
-    let began: Nanos = monotonic();
-    let source = open_read_only(&backup)?;
-    copy(&source, &backup, &path, task)?;
-    let ended = monotonic();
+    match timed {
+        Some(own) => vfs::forget_cached(&own.from, from),
+        None => files::forget_cached(from)?,
+    }
+    let now = || fiber::now().unwrap_or_else(monotonic);
+    let began: Nanos = now();
+    let source = match timed {
+        Some(own) => open_read_only_timed(&backup, &own.from)?,
+        None => open_read_only(&backup)?,
+    };
+    let vfs = timed.map(|own| own.to.as_str());
+    copy(&source, &backup, &path, task, vfs)?;
+    let ended = now();
     Ok((
         path,
         Timed {
@@ -74,13 +106,14 @@ fn copy(
     from: &Path,
     to: &Path,
     task: BackupControl<'_>,
+    vfs: Option<&str>,
 ) -> Result<u64, LoadError> {
     let reading = |error: Error| explain(from, "backing up", &error);
     let writing = |error: Error| explain(to, "writing", &error);
     source
         .execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")
         .map_err(reading)?;
-    let mut target = create(to).map_err(writing)?;
+    let mut target = create_timed(to, vfs).map_err(writing)?;
     {
         let backup = Backup::new(source, &mut target).map_err(writing)?;
         while next_pages(&backup, task).map_err(writing)? {
@@ -89,7 +122,12 @@ fn copy(
     }
     source.execute_batch("COMMIT").map_err(reading)?;
     target.close().map_err(|(_, error)| writing(error))?;
-    files::flush(directory(to), task.control)
+    let to = directory(to);
+    match vfs {
+        // SQLite itself has synced what it wrote.
+        Some(_) => Ok(crate::backup::written(to)),
+        None => files::flush(to, task.control),
+    }
 }
 
 /// Whether there are more.

@@ -61,6 +61,11 @@ pub fn open_read_only(path: &Path) -> Result<Connection, LoadError> {
         .map_err(|error| explain(path, "opening", &error))
 }
 
+/// As [`open_read_only`], through a VFS of virtual time, where nobody else is.
+pub fn open_read_only_timed(path: &Path, vfs: &str) -> Result<Connection, LoadError> {
+    open_with(path, OpenFlags::SQLITE_OPEN_READ_ONLY, Some(vfs))
+}
+
 /// Whether a log or rollback journal is beside the database.
 pub fn has_log(path: &Path) -> bool {
     ["-wal", "-journal"]
@@ -90,22 +95,30 @@ fn immutable(path: &Path) -> String {
 
 /// Opens a new database, or one of plimsoll's again, and no link.
 pub fn create(path: &Path) -> rusqlite::Result<Connection> {
+    create_timed(path, None)
+}
+
+/// As [`create`], through a VFS of virtual time.
+pub fn create_timed(path: &Path, vfs: Option<&str>) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    Connection::open_with_flags(path, flags)
+    connect(path, flags, vfs)
+}
+
+fn connect(path: &Path, flags: OpenFlags, vfs: Option<&str>) -> rusqlite::Result<Connection> {
+    match vfs {
+        Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs),
+        None => Connection::open_with_flags(path, flags),
+    }
 }
 
 fn open_with(path: &Path, access: OpenFlags, vfs: Option<&str>) -> Result<Connection, LoadError> {
     verify_own(path)?;
     // Nor does SQLite follow what somebody has made a link of meanwhile.
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let connection = match vfs {
-        Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs),
-        None => Connection::open_with_flags(path, flags),
-    };
-    let connection = connection.map_err(|error| explain(path, "opening", &error))?;
+    let connection = connect(path, flags, vfs).map_err(|error| explain(path, "opening", &error))?;
     connection
         .busy_timeout(BUSY_TIMEOUT)
         .map_err(|error| explain(path, "opening", &error))?;

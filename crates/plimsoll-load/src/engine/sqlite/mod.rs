@@ -17,6 +17,7 @@ pub mod sysbench;
 #[cfg(test)]
 mod tests;
 
+pub use backup::TimedFiles;
 pub(crate) use backup::{back_up, restore, row_counts};
 pub use check::{books, check, facts, orders_added, recover};
 #[cfg(test)]
@@ -26,3 +27,4 @@ pub use load::{forget, is_loaded, load};
 pub use queue::WriterQueue;
 pub use session::SqliteSession;
 pub use simulated::{SimulatedSession, recover_simulated};
+pub(crate) use simulated::{back_up_simulated, restore_simulated};

@@ -1,7 +1,7 @@
 //! A session in virtual time: SQLite itself, in a fiber, with a VFS whose files take the time of a modeled drive.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -11,14 +11,17 @@ use plimsoll_virtual::fiber::{self, Fiber};
 use plimsoll_virtual::machine::VirtualMachine;
 use plimsoll_virtual::vfs;
 
+use super::backup::{TimedFiles, back_up, restore};
 use super::check::recover_timed;
 use super::queue::WriterQueue;
 use super::session::SqliteSession;
-use crate::engine::Session;
+use crate::backup::{BackupControl, Taken, Timed};
+use crate::engine::{LoadControl, Session};
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::Input;
 
+type Program<R> = Box<dyn FnOnce() -> Result<R, LoadError>>;
 type OpenSession = Box<dyn FnOnce() -> Result<SqliteSession, LoadError>>;
 
 enum SessionJob {
@@ -92,13 +95,54 @@ pub async fn recover_simulated(
     vfs_name: &str,
 ) -> Result<(), LoadError> {
     let (path, pragmas) = (path.to_owned(), pragmas.clone());
-    let vfs_name = vfs_name.to_owned();
-    let machine = machine_of(&vfs_name)?;
-    let fiber = Fiber::new(machine, move |()| {
-        recover_timed(&path, &pragmas, Some(&vfs_name))
-    });
-    let mut fiber = fiber.map_err(|error| LoadError::other("a stack for the recovery", error))?;
-    fiber.run(()).await
+    let vfs = vfs_name.to_owned();
+    run_program(vfs_name, move || recover_timed(&path, &pragmas, Some(&vfs))).await
+}
+
+/// Takes a backup as a program of the simulated machine that the database is on.
+pub(crate) async fn back_up_simulated(
+    path: &Path,
+    pragmas: &BTreeMap<String, String>,
+    control: &LoadControl,
+    to: &Path,
+    timed: &TimedFiles,
+) -> Result<Taken, LoadError> {
+    let (path, pragmas, to) = (path.to_owned(), pragmas.clone(), to.to_owned());
+    let (control, files) = (control.clone(), timed.clone());
+    run_program(&timed.from, move || {
+        let control = &control;
+        let task = BackupControl { jobs: 1, control };
+        back_up(&path, &pragmas, task, &to, Some(&files))
+    })
+    .await
+}
+
+/// Restores a backup as a program of the simulated machine that the new database is on.
+pub(crate) async fn restore_simulated(
+    control: &LoadControl,
+    from: &Path,
+    to: &Path,
+    timed: &TimedFiles,
+) -> Result<(PathBuf, Timed), LoadError> {
+    let (from, to) = (from.to_owned(), to.to_owned());
+    let (control, files) = (control.clone(), timed.clone());
+    run_program(&timed.to, move || {
+        let control = &control;
+        let task = BackupControl { jobs: 1, control };
+        restore(task, &from, &to, Some(&files))
+    })
+    .await
+}
+
+/// What a program of the machine with this VFS returns.
+async fn run_program<R: 'static>(
+    vfs_name: &str,
+    program: impl FnOnce() -> Result<R, LoadError> + 'static,
+) -> Result<R, LoadError> {
+    let machine = machine_of(vfs_name)?;
+    let fiber = Fiber::new(machine, |program: Program<R>| program());
+    let mut fiber = fiber.map_err(|error| LoadError::other("a stack for a program", error))?;
+    fiber.run(Box::new(program)).await
 }
 
 fn run(session: Option<&mut SqliteSession>, input: &Input) -> RanTransaction {

@@ -28,8 +28,8 @@ pub(super) fn listen() -> Result<Interrupt, Failure> {
 pub(super) fn check(plan: &ResolvedPlan, output: &Path, args: &RunArgs) -> Result<(), Failure> {
     if args.flags.virtual_time && !lives_in_virtual_time(plan) {
         return Err(Failure::usage(
-            "--virtual-time simulates time, and only mock systems and SQLite on modeled drives live in it, without backups \
-             and --emulate",
+            "--virtual-time simulates time, and only mock systems and SQLite on modeled drives live in it, without \
+             --emulate",
         ));
     }
     check_output(output)?;

@@ -2,9 +2,14 @@
 
 pub(super) mod worker;
 
+use std::future::{Future, pending};
 use std::path::{Path, PathBuf};
 
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
+use plimsoll_load::engine::sqlite::TimedFiles;
 use plimsoll_load::error::LoadError;
 use plimsoll_plan::resolved::{Backup, BackupStep, Cycles, Noise, NoiseWork};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
@@ -18,6 +23,7 @@ use super::execution::{Execution, Parts};
 use super::recorder::StartTime;
 use super::running::InstanceId;
 use super::wait::{ProgressUnit, REFRESH};
+use crate::signals::Interrupt;
 use worker::{BackupJob, BackupTarget, BackupWorker, NoiseWorker};
 
 /// Backups of one instance beside the load of others.
@@ -34,6 +40,7 @@ const VAULT: &str = "backups";
 /// The medium that backups are written to.
 struct Vault {
     subject: SubjectId,
+    medium: MediumId,
     target: BackupTarget,
 }
 
@@ -55,7 +62,7 @@ impl Execution<'_> {
             })
             .collect();
         self.prepare(id, &setups)?;
-        let vault = self.vault(step.cycles.to.medium(medium))?;
+        let vault = self.vault(step.cycles.to.medium(medium), medium)?;
         let lasts = step.expected_cycle(plan);
         let mut first = None;
         for cycle in 0..step.cycles.count {
@@ -110,7 +117,7 @@ impl Execution<'_> {
                 restore: false,
                 ..plan.backup(*backup).backup.clone()
             };
-            let vault = self.vault(cycles.to.medium(medium))?;
+            let vault = self.vault(cycles.to.medium(medium), medium)?;
             for instance in InstanceId::all(plan, *system, Some(medium)) {
                 let setup = InstanceSetup {
                     step: step_context.id,
@@ -127,23 +134,43 @@ impl Execution<'_> {
         Ok(noise_jobs)
     }
 
-    /// Prepares the medium that backups are written to.
-    fn vault(&mut self, medium: MediumId) -> StepResult<Vault> {
-        let ready = self.prepare_medium(medium, VAULT)?;
+    /// Prepares the medium that backups of data on another one, or the same, are written to.
+    fn vault(&mut self, medium: MediumId, of: MediumId) -> StepResult<Vault> {
+        let ready = self.ready_medium(medium, VAULT)?;
         Ok(Vault {
             subject: ready.subject,
-            target: self.backup_target(medium, ready.drive)?,
+            medium,
+            target: self.backup_target(medium, of, ready.drive),
         })
     }
 
-    fn backup_target(&self, medium: MediumId, drive: Option<PathBuf>) -> StepResult<BackupTarget> {
-        let path = &self.plan.medium(medium).path;
-        Ok(match drive {
+    fn backup_target(
+        &self,
+        medium: MediumId,
+        of: MediumId,
+        drive: Option<PathBuf>,
+    ) -> BackupTarget {
+        let plan = self.plan;
+        let run_id = match self.simulated.contains_key(&medium) {
+            // Drives that are simulated beside each other may have one directory.
+            true => format!("{}-{}", self.run_id, plan.medium(of).name),
+            false => self.run_id.to_owned(),
+        };
+        match drive {
             Some(drive) => BackupTarget::Drive(drive),
             None => BackupTarget::Path {
-                path: path.into(),
-                run_id: self.run_id.to_owned(),
+                path: (&plan.medium(medium).path).into(),
+                run_id,
             },
+        }
+    }
+
+    /// Between the medium of an instance and that of its backups, where they are simulated.
+    fn timed_files(&self, data: Option<MediumId>, vault: MediumId) -> Option<TimedFiles> {
+        let [from, to] = [data?, vault].map(|medium| self.simulated.get(&medium));
+        Some(TimedFiles {
+            from: from?.name().to_owned(),
+            to: to?.name().to_owned(),
         })
     }
 
@@ -176,6 +203,7 @@ impl Execution<'_> {
             workload: setup.workload.clone(),
             vault: vault.target.clone(),
             restores: None,
+            timed: self.timed_files(instance.medium, vault.medium),
             limits: None,
             rows: self.inbox.from_backups.clone(),
         };
@@ -183,7 +211,7 @@ impl Execution<'_> {
             let drive = self.drives.get(&medium);
             let drive = drive.and_then(|own| own.disks.of(&instance.name(plan)));
             let drive = drive.map(Path::to_owned);
-            let target = self.backup_target(medium, drive)?;
+            let target = self.backup_target(medium, medium, drive);
             let spec = plan.system(instance.system);
             job.limits = self.limit_system(spec, system, Some(target.path()))?;
             job.restores = Some(target);
@@ -194,13 +222,24 @@ impl Execution<'_> {
     /// Backs up all systems at the same time.
     fn back_up_all(&mut self, jobs: Vec<BackupJob>, cycle: u32, what: &str) -> StepResult<()> {
         let mut parts = self.parts();
-        let workers = jobs
+        let mut workers = jobs
             .into_iter()
             .map(|job| backup_worker(job, &parts))
             .collect::<StepResult<Vec<_>>>()?;
+        if let Clock::Virtual(_) = parts.clock {
+            let control = LoadControl::default();
+            let cycles = workers.iter_mut().map(|own| own.cycle(cycle, &control));
+            let work = until_interrupted(join_all(cycles), parts.interrupt, &control);
+            let results = parts.clock.block_on(work);
+            let results =
+                results.map_err(|error| RunError::failed(format!("no runtime: {error}")))?;
+            parts.sink.store()?;
+            self.record_requests()?;
+            return merge_results(results);
+        }
         let tasks = workers
             .into_iter()
-            .map(|mut worker| move |control: &LoadControl| worker.cycle(cycle, control));
+            .map(|mut worker| move |control: &LoadControl| at_once(worker.cycle(cycle, control)));
         merge_results(parts.waiter(what, ProgressUnit::Nothing).run_all(tasks)?)
     }
 
@@ -211,13 +250,38 @@ impl Execution<'_> {
         }
         while self.clock.now() < due {
             self.progress.now(self.clock.now(), what);
-            self.clock.block_until(due.min(self.clock.now() + REFRESH));
+            self.pass_until(due.min(self.clock.now() + REFRESH))?;
             self.parts().sink.store()?;
             if self.interrupt.is_wanted() {
                 return Err(RunError::Interrupted);
             }
         }
         Ok(())
+    }
+}
+
+/// The result of work that holds up its thread instead of waiting.
+pub(super) fn at_once<T>(work: impl Future<Output = T>) -> T {
+    let result = work.now_or_never();
+    result.expect("a backup in real time never returns pending")
+}
+
+/// The work's result; Ctrl-C cancels it.
+pub(super) async fn until_interrupted<T>(
+    work: impl Future<Output = T>,
+    interrupt: &Interrupt,
+    control: &LoadControl,
+) -> T {
+    let mut orders = interrupt.subscribe();
+    let cancel = async {
+        // The sender is in `interrupt`: an error cannot come.
+        let _ = orders.wait_for(|_| interrupt.is_wanted()).await;
+        control.cancel();
+        pending::<()>().await
+    };
+    tokio::select! {
+        result = work => result,
+        () = cancel => pending().await,
     }
 }
 

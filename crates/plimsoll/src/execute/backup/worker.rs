@@ -7,6 +7,7 @@ use std::sync::mpsc::Sender;
 use super::super::recorder::StartTime;
 use super::super::running::InstanceId;
 use plimsoll_load::clock::Clock;
+use plimsoll_load::engine::sqlite::TimedFiles;
 use plimsoll_load::engine::{CheckedData, LoadControl};
 use plimsoll_load::error::LoadError;
 use plimsoll_load::limit::CgroupLimits;
@@ -19,6 +20,7 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::message::BackupDetail;
 use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
 use plimsoll_report::message::Messages;
+use plimsoll_virtual::vfs;
 
 /// How often a waiting worker checks for cancellation.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(100);
@@ -66,6 +68,8 @@ pub(in crate::execute) struct BackupJob {
     pub vault: BackupTarget,
     /// Where they are restored; `None`: they are not.
     pub restores: Option<BackupTarget>,
+    /// Through which VFS files go in virtual time: from the medium of the data to that of the backup.
+    pub timed: Option<TimedFiles>,
     /// Limits of the restored system.
     pub limits: Option<CgroupLimits>,
     pub rows: Sender<(String, BackupRow)>,
@@ -89,13 +93,13 @@ pub(in crate::execute) struct NoiseWorker<'a> {
 }
 
 impl NoiseWorker<'_> {
-    /// Stops at the first failure.
-    pub fn run(&mut self, control: &LoadControl) -> Result<(), LoadError> {
+    /// Stops at the first failure. In real time it holds up its thread, and never returns pending.
+    pub async fn run(&mut self, control: &LoadControl) -> Result<(), LoadError> {
         let clock = self.worker.clock;
         let start = loop {
             match self.start.get() {
                 Some(start) => break start,
-                None => wait_until(clock, clock.now() + POLL_INTERVAL, control)?,
+                None => wait_until(clock, clock.now() + POLL_INTERVAL, control).await?,
             }
         };
         let measured_from = start + self.timeline.warm;
@@ -105,8 +109,8 @@ impl NoiseWorker<'_> {
             if due.max(clock.now()) >= until {
                 break;
             }
-            wait_until(clock, due, control)?;
-            self.worker.cycle(cycle, control)?;
+            wait_until(clock, due, control).await?;
+            self.worker.cycle(cycle, control).await?;
         }
         Ok(())
     }
@@ -121,41 +125,60 @@ struct BackupAttempt {
 }
 
 impl BackupWorker<'_> {
-    /// One backup, restored if the plan asks for it, then removed.
-    pub fn cycle(&mut self, cycle: u32, control: &LoadControl) -> Result<(), LoadError> {
+    /// One backup, restored if the plan asks for it, then removed. In real time it holds up its thread, and never returns
+    /// pending.
+    pub async fn cycle(&mut self, cycle: u32, control: &LoadControl) -> Result<(), LoadError> {
         let attempt = self.begin(BackupKind::Backup, cycle);
         let mut vault = self
             .job
             .vault
             .scratch(&format!("backup-{}", self.job.name))
             .inspect_err(|error| self.failed(attempt, error))?;
-        let done = vault
+        let files = vault
             .dir("files")
-            .inspect_err(|error| self.failed(attempt, error))
-            .and_then(|files| self.back_up_and_restore(cycle, &files, control));
+            .inspect_err(|error| self.failed(attempt, error));
+        let done = match files {
+            Ok(files) => self.back_up_and_restore(cycle, &files, control).await,
+            Err(error) => Err(error),
+        };
+        if let Some(timed) = &self.job.timed {
+            vfs::remove(&timed.to, vault.path());
+        }
         // The first failure matters more than one to remove the directory.
         let removed = vault.remove();
         done.and(removed)
     }
 
-    fn back_up_and_restore(
+    async fn back_up_and_restore(
         &mut self,
         cycle: u32,
         files: &Path,
         control: &LoadControl,
     ) -> Result<(), LoadError> {
-        self.back_up(cycle, files, control)?;
+        self.back_up(cycle, files, control).await?;
         match self.job.restores.clone() {
-            Some(target) => self.restore(cycle, files, &target, control),
+            Some(target) => self.restore(cycle, files, &target, control).await,
             None => Ok(()),
         }
     }
 
-    fn back_up(&self, cycle: u32, files: &Path, control: &LoadControl) -> Result<(), LoadError> {
+    async fn back_up(
+        &self,
+        cycle: u32,
+        files: &Path,
+        control: &LoadControl,
+    ) -> Result<(), LoadError> {
         self.watch(files);
         let Backup { method, jobs, .. } = self.job.backup;
         let attempt = self.begin(BackupKind::Backup, cycle);
-        let taken = self.instance.back_up(method, jobs, files, control);
+        let taken = match &self.job.timed {
+            Some(timed) => {
+                (self.instance)
+                    .back_up_simulated(files, control, timed)
+                    .await
+            }
+            None => self.instance.back_up(method, jobs, files, control),
+        };
         let end = self.clock.now();
         self.unwatch();
         let taken = taken.inspect_err(|error| self.failed(attempt, error))?;
@@ -168,7 +191,7 @@ impl BackupWorker<'_> {
     }
 
     /// Restores beside the system, and compares the two.
-    fn restore(
+    async fn restore(
         &mut self,
         cycle: u32,
         files: &Path,
@@ -182,12 +205,23 @@ impl BackupWorker<'_> {
         self.watch(scratch.path());
         let Backup { method, jobs, .. } = self.job.backup;
         let limits = self.job.limits.take();
-        let restored = self
-            .instance
-            .restore(method, jobs, files, &mut scratch, limits, control)
-            .inspect_err(|error| self.failed(attempt, error));
+        let restored = match self.job.timed.clone().map(TimedFiles::reversed) {
+            Some(timed) => {
+                let restoring =
+                    self.instance
+                        .restore_simulated(files, &mut scratch, control, &timed);
+                restoring.await
+            }
+            None => self
+                .instance
+                .restore(method, jobs, files, &mut scratch, limits, control),
+        };
+        let restored = restored.inspect_err(|error| self.failed(attempt, error));
         self.unwatch();
         let done = restored.and_then(|restored| self.verify(cycle, restored, control));
+        if let Some(timed) = &self.job.timed {
+            vfs::remove(&timed.from, scratch.path());
+        }
         let removed = scratch.remove();
         done.and(removed)
     }
@@ -201,9 +235,9 @@ impl BackupWorker<'_> {
         let attempt = BackupAttempt {
             kind: BackupKind::Restore,
             cycle,
-            start: self.clock.of_monotonic(restored.began),
+            start: self.of_restore(restored.began),
         };
-        let end = self.clock.of_monotonic(restored.ended);
+        let end = self.of_restore(restored.ended);
         let compared = self.compare(&restored.instance, control);
         let stopped = restored.instance.stop();
         let outcome = match &compared {
@@ -231,6 +265,14 @@ impl BackupWorker<'_> {
                 let why = Messages::english().backup_detail(&detail);
                 Err(LoadError::other(what, why))
             }
+        }
+    }
+
+    /// A time of a restore: of CLOCK_MONOTONIC in real time.
+    fn of_restore(&self, at: Nanos) -> Nanos {
+        match self.clock {
+            Clock::Real(_) => self.clock.of_monotonic(at),
+            Clock::Virtual(_) => at,
         }
     }
 
@@ -338,10 +380,14 @@ fn difference(there: &BTreeMap<String, u64>, back: &BTreeMap<String, u64>) -> Op
 }
 
 /// Waits for a time on the run's timeline; an error if canceled.
-fn wait_until(clock: &Clock, at: Nanos, control: &LoadControl) -> Result<(), LoadError> {
+async fn wait_until(clock: &Clock, at: Nanos, control: &LoadControl) -> Result<(), LoadError> {
     while clock.now() < at {
         control.check()?;
-        clock.block_until(at.min(clock.now() + POLL_INTERVAL));
+        let next = at.min(clock.now() + POLL_INTERVAL);
+        match clock {
+            Clock::Real(_) => clock.block_until(next),
+            Clock::Virtual(clock) => clock.sleep_until(next).await,
+        }
     }
     control.check()
 }
