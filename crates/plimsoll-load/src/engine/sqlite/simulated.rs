@@ -21,7 +21,7 @@ use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::Input;
 
-type Program<R> = Box<dyn FnOnce() -> Result<R, LoadError>>;
+type ProgramJob<R> = Box<dyn FnOnce() -> Result<R, LoadError>>;
 type OpenSession = Box<dyn FnOnce() -> Result<SqliteSession, LoadError>>;
 
 enum SessionJob {
@@ -140,7 +140,7 @@ async fn run_program<R: 'static>(
     program: impl FnOnce() -> Result<R, LoadError> + 'static,
 ) -> Result<R, LoadError> {
     let machine = machine_of(vfs_name)?;
-    let fiber = Fiber::new(machine, |program: Program<R>| program());
+    let fiber = Fiber::new(machine, |program: ProgramJob<R>| program());
     let mut fiber = fiber.map_err(|error| LoadError::other("a stack for a program", error))?;
     fiber.run(Box::new(program)).await
 }
