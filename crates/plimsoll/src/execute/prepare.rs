@@ -331,6 +331,8 @@ impl Execution<'_> {
         let mut parts = self.parts();
         let instance = &parts.running.get(id)?.instance;
         let drive = id.medium.and_then(|medium| parts.drives.get(&medium));
+        // A server whose power has failed is dead until it is started again, which explains no failure to do so.
+        let was_dead = instance.died().is_some();
         let result = parts
             .waiter(what, ProgressUnit::Rows)
             .run(|control| task(instance, control))?;
@@ -339,6 +341,7 @@ impl Execution<'_> {
             // A connection's error is only a consequence of the drive's or the server's failure.
             error => RunError::Failed(
                 match (drive.and_then(MountedDrive::died), instance.died()) {
+                    (None, Some(_)) if was_dead => error.into(),
                     (Some(why), _) => why.into(),
                     (None, Some(death)) => {
                         let mut why = ended_unexpectedly(&id.name(plan), &death);
