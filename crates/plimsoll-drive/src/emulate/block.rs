@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use fuser::SessionACL;
 use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::{Bytes, Nanos};
+use rustix::fs::{Mode, OFlags};
 
 use super::calibrate::outside_device;
 use super::engine::{Engine, Timing};
@@ -27,6 +28,8 @@ use crate::spec::DriveSpec;
 
 /// How long those who use the filesystem may take to let go of it.
 const PATIENCE: Nanos = Nanos::from_secs(5);
+/// For programs in mount namespaces of their own, which nobody here can end.
+const NAMESPACE_PATIENCE: Nanos = Nanos::from_secs(30);
 /// How often answers are compared with what the kernel sees.
 const FOLLOWED: Nanos = Nanos::from_millis(100);
 const MIB: u64 = 1 << 20;
@@ -296,6 +299,7 @@ impl BlockEmulation {
         }
         // Nothing that the kernel remembers of a device may hide what is on it now.
         for device in &self.devices {
+            expect_unused(device)?;
             tool::run("blockdev", &["--flushbufs".as_ref(), device.as_os_str()])?;
         }
         self.engine.power_on();
@@ -376,6 +380,24 @@ fn follow(stat: &DeviceStat, outside: Nanos, engine: &Engine, ended: &Receiver<(
         let feedback = feedback.get_or_insert_with(|| Feedback::new(outside, device, model));
         engine.correct(feedback.correction(device, model));
     }
+}
+
+/// A process with a mount namespace of its own may have a copy of the mount, by which the filesystem that had no power goes on:
+/// the device would be mounted as that again.
+fn expect_unused(device: &Path) -> Result<(), EmulatorError> {
+    // A mounted block device is claimed (open(2), O_EXCL).
+    let is_unused =
+        || rustix::fs::open(device, OFlags::EXCL | OFlags::CLOEXEC, Mode::empty()).is_ok();
+    if clock::wait_until(NAMESPACE_PATIENCE, is_unused) {
+        return Ok(());
+    }
+    Err(EmulatorError::new(
+        format!(
+            "{} is still mounted in another mount namespace {NAMESPACE_PATIENCE} after the power cut",
+            device.display()
+        ),
+        "End the programs that were started in it meanwhile (`lsns -t mnt` shows them).",
+    ))
 }
 
 impl Drop for BlockEmulation {

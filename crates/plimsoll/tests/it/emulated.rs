@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use crate::common::{Outcome, Place, processes_in, send, wait_for};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
 const SHORT: &str = "users = [2]\nramp = \"1s\"\nmeasure = \"2s\"";
@@ -221,6 +222,22 @@ fn a_cluster_with_one_copy_loses_data_with_a_host() {
 
 fn a_power_cut_loses_nothing(engine: &str) {
     survives_a_power_cut(engine, "drive = \"consumer-nvme-1t\"\ncapacity = \"4GiB\"");
+}
+
+/// They have copies of the mount, by which the filesystem that had no power goes on for a while.
+#[test]
+fn a_power_cut_waits_for_programs_with_mount_namespaces_of_their_own() {
+    let script = "while :; do unshare --mount sleep 0.5 || sleep 1; done";
+    let mut others = Command::new("sh")
+        .args(["-c", script])
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let ended = std::panic::catch_unwind(|| a_power_cut_loses_nothing("sqlite"));
+    let group = Pid::from_child(&others);
+    rustix::process::kill_process_group(group, Signal::KILL).unwrap();
+    others.wait().unwrap();
+    ended.unwrap();
 }
 
 #[test]
