@@ -134,6 +134,9 @@ impl MediumRow<'_> {
         };
         match source {
             Some(MediumSource::Device(name)) => name.clone(),
+            Some(MediumSource::Emulator) if self.medium.is_simulated => {
+                m.text("medium-source-model")
+            }
             Some(MediumSource::Emulator) => m.text("medium-source-emulator"),
             None => NONE.to_owned(),
         }

@@ -264,7 +264,10 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let (timed, plain) = (dir.path().join("timed.db"), dir.path().join("plain.db"));
         let machine = Machine::new();
+        let before = (ENTERED.get(), WAITS.get());
         machine.run(&timed, journal, &changes);
+        let [entered, waits] = [ENTERED.get() - before.0, WAITS.get() - before.1];
+        prop_assert!(entered > 0 && waits > 0, "{entered} mutexes and {waits} waits");
         let connection = open(&plain, None, journal);
         for change in changes.iter().flatten() {
             change.make(&connection);
@@ -272,6 +275,5 @@ proptest! {
         drop(connection);
         let (timed, plain) = (rows(&timed), rows(&plain));
         prop_assert!(timed == plain, "{} rows instead of {}", timed.len(), plain.len());
-        prop_assert!(ENTERED.get() > 0 && WAITS.get() > 0, "{} and {}", ENTERED.get(), WAITS.get());
     }
 }

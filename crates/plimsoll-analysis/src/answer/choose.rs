@@ -398,6 +398,7 @@ impl<'a> ComparableLoad<'a> {
                 left_out: self.left_out(|side| !side.is_valid()),
                 other_speeds: self.other_speeds(),
                 real: self.real(),
+                unslowed: self.unslowed(),
                 unpredicted: self.unpredicted(),
             })
         })
@@ -428,6 +429,18 @@ impl<'a> ComparableLoad<'a> {
         }
         compared()
             .filter(|side| side.row.drive.is_none())
+            .map(|side| side.medium.to_owned())
+            .collect()
+    }
+
+    /// Emulated media that ran at full speed, beside predictions for others.
+    fn unslowed(&self) -> Vec<String> {
+        if !matches!(self.basis, RateBasis::Predicted { .. }) {
+            return Vec::new();
+        }
+        let compared = self.media().map(|place| &self.sides[place]);
+        compared
+            .filter(|side| side.row.drive.is_some() && side.row.slower.is_none())
             .map(|side| side.medium.to_owned())
             .collect()
     }

@@ -101,6 +101,9 @@ pub struct MediaAnswer {
     /// Real media among those that are compared, where others are emulated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub real: Vec<String>,
+    /// Emulated media among them that ran at full speed, beside predictions for others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unslowed: Vec<String>,
     /// Media whose full speed is too uncertain to be predicted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpredicted: Vec<String>,

@@ -13,6 +13,7 @@ use fuser::SessionACL;
 use plimsoll_plan::assembly::DriveAssembly;
 use plimsoll_plan::units::{Bytes, Nanos};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use super::calibrate::outside_device;
 use super::engine::{Engine, Timing};
@@ -385,9 +386,11 @@ fn follow(stat: &DeviceStat, outside: Nanos, engine: &Engine, ended: &Receiver<(
 /// A process with a mount namespace of its own may have a copy of the mount, by which the filesystem that had no power goes on:
 /// the device would be mounted as that again.
 fn expect_unused(device: &Path) -> Result<(), EmulatorError> {
-    // A mounted block device is claimed (open(2), O_EXCL).
-    let is_unused =
-        || rustix::fs::open(device, OFlags::EXCL | OFlags::CLOEXEC, Mode::empty()).is_ok();
+    // A mounted block device is claimed (open(2), O_EXCL); any other error is that of who uses it next.
+    let is_unused = || {
+        let opened = rustix::fs::open(device, OFlags::EXCL | OFlags::CLOEXEC, Mode::empty());
+        !matches!(opened, Err(Errno::BUSY))
+    };
     if clock::wait_until(NAMESPACE_PATIENCE, is_unused) {
         return Ok(());
     }

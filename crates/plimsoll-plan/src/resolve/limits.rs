@@ -90,7 +90,7 @@ pub(super) fn of_simulated(raw: &RawPlan, plan: &ResolvedPlan, findings: &mut Fi
         let (message, help) = match (plan.is_simulated(), own.limits.is_none()) {
             (false, false) => (
                 "nothing limits SQLite in real time",
-                "remove `limits`, or what needs real time: `emulate`, backups, neighbors",
+                "remove `limits`, or what needs real time: `emulate`, hosts, keys of a mounted drive",
             ),
             (true, _) if own.limits != *machine => (
                 "one plan has one simulated machine, and these limits are not those of the first system",

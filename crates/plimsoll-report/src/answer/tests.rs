@@ -58,6 +58,7 @@ fn two_media() -> RunAnswer {
         left_out: Vec::new(),
         other_speeds: Vec::new(),
         real: Vec::new(),
+        unslowed: Vec::new(),
         unpredicted: Vec::new(),
     });
     answer
@@ -163,6 +164,30 @@ fn what_cannot_be_compared_is_named_with_the_reason() {
           and full speed cannot be predicted, so there is no ratio."
         ]
     );
+}
+
+/// Measured and predicted figures stand in one ratio, with a word.
+#[test]
+fn what_ran_at_full_speed_beside_predictions_is_named() {
+    let mut answer = two_media();
+    for row in &mut answer.rows {
+        row.slower = Some(10.0).filter(|_| row.medium.as_deref() == Some("fast"));
+        row.at_full_speed = row.throughput.filter(|_| row.slower.is_some());
+    }
+    let media = media_of(&mut answer);
+    media.basis = RateBasis::Predicted { slower: 10.0 };
+    media.unslowed.push("slow".to_owned());
+    assert_eq!(
+        sentences_of(&answer),
+        [
+            "At 4 users and full speed (predicted), fast carries the most load: 2.50 times that of slow (2.08 to 3.00).",
+            "Emulated at full speed, so measured there and not predicted: slow.",
+        ]
+    );
+    let text = answer_text(&answer, "RUN", 100);
+    let table = text.split("Limited by").next().unwrap_or_default();
+    assert!(table.contains("fast (1/10 speed)"), "{text}");
+    assert!(!table.contains("slowed"), "the other drive was not: {text}");
 }
 
 #[test]

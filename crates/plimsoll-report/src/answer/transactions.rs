@@ -4,7 +4,7 @@ use plimsoll_analysis::answer::{
     AnswerLoad, AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer,
     MediumRatio, NoAnswer, RateBasis, RateEstimate, RunAnswer,
 };
-use plimsoll_analysis::summary::{Interval, Ratio, Verdict};
+use plimsoll_analysis::summary::{Interval, Ratio, Verdict, is_like_speed};
 
 use super::words::{
     AnswerParts, and, at_load, ends, interval, intervals_drawn, medium_and_drive, medium_at_speed,
@@ -127,10 +127,14 @@ fn beside(m: &Messages, own: &MediaAnswer) -> Vec<String> {
     all.extend(unpredicted(m, &own.unpredicted));
     if !own.real.is_empty() {
         let id = match own.basis {
-            RateBasis::Predicted { .. } => "answer-real-predicted",
-            RateBasis::Measured | RateBasis::Slowed { .. } => "answer-real-emulated",
+            RateBasis::Predicted { .. } if own.unslowed.is_empty() => "answer-real-predicted",
+            _ => "answer-real-emulated",
         };
         all.push(m.text_with(id, &[("real", and(m, own.real.clone()))]));
+    }
+    if !own.unslowed.is_empty() {
+        let media = and(m, own.unslowed.clone());
+        all.push(m.text_with("answer-unslowed", &[("media", media)]));
     }
     all
 }
@@ -397,6 +401,8 @@ pub(crate) struct Row<'a> {
     media: bool,
     /// What was measured stands beside a prediction.
     is_predicted: bool,
+    /// Drives ran at speeds of their own.
+    is_unlike: bool,
     /// Ratios are those of this one to the others.
     is_best: bool,
 }
@@ -405,6 +411,11 @@ fn rows(answer: &RunAnswer) -> impl Iterator<Item = Row<'_>> {
     let media = has_media(answer);
     let nopm = answer.nopm;
     let is_predicted = answer.rows.iter().any(|own| own.at_full_speed.is_some());
+    let speed = answer.rows.first().and_then(|own| own.slower);
+    let is_unlike = answer
+        .rows
+        .iter()
+        .any(|own| !is_like_speed(own.slower, speed));
     let best = match &answer.result {
         AnswerResult::Media(own) => Some(own.best.clone()),
         _ => None,
@@ -414,6 +425,7 @@ fn rows(answer: &RunAnswer) -> impl Iterator<Item = Row<'_>> {
         nopm,
         media,
         is_predicted,
+        is_unlike,
         is_best: best.is_some() && best == row.medium,
     })
 }
@@ -428,7 +440,7 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
     let table = Table::<Row<'_>>::new("answer")
         .prefix("answered-")
         .message("medium", Words, |r, m| {
-            let slower = r.row.slower.filter(|_| !r.is_predicted);
+            let slower = (r.row.slower).filter(|_| !r.is_predicted || r.is_unlike);
             medium_at_speed(m, r.row.medium.as_deref().unwrap_or_default(), slower)
         })
         .if_any(|r| r.media)
@@ -445,11 +457,15 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
         .column("nopm", Three, measured_rate)
         .if_any(|r| r.nopm && !r.is_predicted)
         .column("nopm-slowed", Three, measured_rate)
-        .if_any(|r| r.nopm && r.is_predicted)
+        .if_any(|r| r.nopm && r.is_predicted && !r.is_unlike)
+        .column("nopm-as-run", Three, measured_rate)
+        .if_any(|r| r.nopm && r.is_predicted && r.is_unlike)
         .column("rate", Three, measured_rate)
         .if_any(|r| !r.nopm && !r.is_predicted)
         .column("rate-slowed", Three, measured_rate)
-        .if_any(|r| !r.nopm && r.is_predicted)
+        .if_any(|r| !r.nopm && r.is_predicted && !r.is_unlike)
+        .column("rate-as-run", Three, measured_rate)
+        .if_any(|r| !r.nopm && r.is_predicted && r.is_unlike)
         .text_column("interval", Percent, move |r| percent(r.row.throughput))
         .if_any(|r| r.row.throughput.is_some_and(|own| own.interval.is_some()))
         .column("full-speed", Three, |r| Some(r.row.at_full_speed?.value))
@@ -461,7 +477,9 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
         .column("p99", Three, |r| r.row.p99_ms)
         .unless_any(|r| r.row.at_full_speed.is_some())
         .column("p99-slowed", Three, |r| r.row.p99_ms)
-        .if_any(|r| r.row.at_full_speed.is_some())
+        .if_any(|r| r.is_predicted && !r.is_unlike)
+        .column("p99-as-run", Three, |r| r.row.p99_ms)
+        .if_any(|r| r.is_predicted && r.is_unlike)
         .column("best-ratio", Three, ratio)
         .if_any(move |r| r.row.ratio.is_some() && !is_open(r))
         .column("best-p99-ratio", Three, ratio)
@@ -475,6 +493,7 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
             "ratio-interval",
             "p99",
             "p99-slowed",
+            "p99-as-run",
         ])
 }
 

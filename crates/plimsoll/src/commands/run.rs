@@ -73,7 +73,7 @@ fn run_plan(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failure> {
     let interrupt = listen()?;
     let live = LiveServer::start_if_wanted(args, &output)?;
     let mut job = job(args, plan, text, output, warnings)?;
-    for chosen in choose(&[&job.plan], &interrupt, args.flags.quiet)? {
+    for chosen in choose(&job.plan, &interrupt, args.flags.quiet)? {
         job = chosen.of_job(job);
     }
     let done = attempts(job, |job| execute(job, interrupt.clone()))?;

@@ -206,7 +206,7 @@ impl Execution<'_> {
     fn make_place(&mut self, id: InstanceId, medium: MediumId) -> StepResult<FilePlace> {
         let system = &id.name(self.plan);
         let plan = self.plan;
-        let ReadyMedium { subject, drive } = self.ready_medium(medium, system)?;
+        let ReadyMedium { subject, drive } = self.ready_medium(medium, id.system, system)?;
         let path = &plan.medium(medium).path;
         // Drives that are simulated beside each other may have one directory.
         let name = match plan.medium(medium).kind.emulated() {
@@ -238,16 +238,21 @@ impl Execution<'_> {
         Ok(scratch.with_log(Scratch::inside(&disk, &user)?))
     }
 
-    /// Makes a medium ready: its drive is simulated in virtual time, else it is mounted. All systems of a simulated plan have
-    /// the limits of one machine.
-    pub(super) fn ready_medium(&mut self, id: MediumId, user: &str) -> StepResult<ReadyMedium> {
+    /// Makes a medium ready for files of a system: its drive is simulated in virtual time, on the system's machine, else it is
+    /// mounted.
+    pub(super) fn ready_medium(
+        &mut self,
+        id: MediumId,
+        system: SystemId,
+        user: &str,
+    ) -> StepResult<ReadyMedium> {
         let plan = self.plan;
         let simulated = self.virtual_clock().zip(plan.medium(id).kind.emulated());
-        let (Some((clock, drive)), Some(system)) = (simulated, plan.systems.first()) else {
+        let Some((clock, drive)) = simulated else {
             return self.prepare_medium(id, user);
         };
         Ok(ReadyMedium {
-            subject: self.simulate(id, drive, &system.limits, &clock)?,
+            subject: self.simulate(id, drive, &plan.system(system).limits, &clock)?,
             drive: None,
         })
     }

@@ -8,11 +8,8 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_stats::{FEWEST_REPEATS, SHORTEST_S};
 
 /// Whether drives are compared at full speed, which is predicted where one was slowed, so that each may be slowed as far as
-/// it needs. All else is compared as it ran: block jobs, backups, imposed rates, members that fail, and cells of a set.
-pub fn is_compared_at_full_speed(plans: &[&ResolvedPlan]) -> bool {
-    let [plan] = plans else {
-        return false;
-    };
+/// it needs. All else is compared as it ran: block jobs, backups, imposed rates and members that fail.
+pub fn is_compared_at_full_speed(plan: &ResolvedPlan) -> bool {
     plan.steps.iter().all(|step| match step {
         Step::Load(step) => is_predicted(plan, step),
         Step::Block(_) | Step::Backup(_) => false,
@@ -71,7 +68,7 @@ repeat = 3
     fn is_each(text: &str) -> bool {
         let parsed = parse(text, &drive_file::options());
         let plan = parsed.unwrap_or_else(|errors| panic!("{errors}")).plan;
-        is_compared_at_full_speed(&[&plan])
+        is_compared_at_full_speed(&plan)
     }
 
     #[test]

@@ -69,24 +69,33 @@ pub fn is_needed(plans: &[&ResolvedPlan]) -> bool {
     !candidates(plans).is_empty()
 }
 
-/// The smallest factors at which this machine can answer for the drives of these plans that have `speed = "auto"`: one for
-/// all, or one for each kind of drive and load; none without any. Takes two to three seconds for each drive and each factor
-/// that does not suffice.
+/// The smallest factors at which this machine can answer for the drives of a plan that have `speed = "auto"`: one for each
+/// kind of drive and load, or for all; none without any. Takes two to three seconds for each drive and each factor that does
+/// not suffice.
 pub fn choose(
-    plans: &[&ResolvedPlan],
+    plan: &ResolvedPlan,
     interrupt: &Interrupt,
     quiet: bool,
 ) -> Result<Vec<ChosenSpeed>, Failure> {
-    let candidates = candidates(plans);
-    if is_compared_at_full_speed(plans) && candidates.len() > 1 {
-        let each = candidates.chunks(1);
-        return each
-            .map(|own| for_all(own, own[0].media.clone(), interrupt, quiet))
-            .collect();
+    let candidates = candidates(&[plan]);
+    if !is_compared_at_full_speed(plan) || candidates.len() < 2 {
+        let alike = choose_alike(&[plan], interrupt, quiet)?;
+        return Ok(alike.into_iter().collect());
     }
-    match candidates.as_slice() {
-        [] => Ok(Vec::new()),
-        all => Ok(vec![for_all(all, Vec::new(), interrupt, quiet)?]),
+    let each = candidates.chunks(1);
+    each.map(|own| for_all(own, own[0].media.clone(), interrupt, quiet))
+        .collect()
+}
+
+/// As [`choose`], one factor for all drives of these plans: cells of a set are compared as they ran.
+pub fn choose_alike(
+    plans: &[&ResolvedPlan],
+    interrupt: &Interrupt,
+    quiet: bool,
+) -> Result<Option<ChosenSpeed>, Failure> {
+    match candidates(plans).as_slice() {
+        [] => Ok(None),
+        all => for_all(all, Vec::new(), interrupt, quiet).map(Some),
     }
 }
 

@@ -71,6 +71,14 @@ fn a_wrong_order_at_full_speed_beside_a_prediction_is_no_answer() {
     figures.comparisons[0].media.push(medium);
     let mut full_speed = slowed;
     full_speed.points[0].medium = "third".into();
+    let without = chosen_with(&figures, &full_speed, &[]);
+    let AnswerResult::Media(media) = &without.result else {
+        panic!("{:?}", without.result)
+    };
+    assert_eq!(
+        (&media.real[..], &media.unslowed[..]),
+        (&["fast".to_owned()][..], &["slow".to_owned()][..])
+    );
     let chosen = chosen_with(&figures, &full_speed, &[order]);
     let AnswerResult::None(NoAnswer::WrongOrder { best, faster, .. }) = &chosen.result else {
         panic!("{:?}", chosen.result)

@@ -14,7 +14,7 @@ use crate::in_order::work_in_order;
 use crate::set::{RunSet, SetCell};
 use crate::shell::quoted;
 use crate::signals::Interrupt;
-use crate::speed::{self, ChosenSpeed, choose};
+use crate::speed::{self, ChosenSpeed, choose_alike};
 use crate::terminal::note;
 
 pub(super) struct CellRunner<'a> {
@@ -216,9 +216,8 @@ fn speed_of(
             return Ok(Some(speed));
         }
     }
-    let mut chosen = choose(&plans, interrupt, args.flags.quiet)?;
-    let speed = chosen.pop();
-    speed.map(|own| set.agree_on_speed(own)).transpose()
+    let chosen = choose_alike(&plans, interrupt, args.flags.quiet)?;
+    chosen.map(|speed| set.agree_on_speed(speed)).transpose()
 }
 
 fn interrupted(set: &RunSet, args: &RunArgs) -> Failure {

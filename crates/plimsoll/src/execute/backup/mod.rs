@@ -14,7 +14,7 @@ use plimsoll_load::error::LoadError;
 use plimsoll_plan::resolved::{Backup, BackupStep, Cycles, Noise, NoiseWork};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
-use plimsoll_plan::{MediumId, StepId};
+use plimsoll_plan::{MediumId, StepId, SystemId};
 use plimsoll_record::{Point, PointId, SubjectId, SubjectKind};
 
 use super::context::{InstanceSetup, StepContext};
@@ -62,7 +62,7 @@ impl Execution<'_> {
             })
             .collect();
         self.prepare(id, &setups)?;
-        let vault = self.vault(step.cycles.to.medium(medium), medium)?;
+        let vault = self.vault(step.cycles.to.medium(medium), step.system, medium)?;
         let lasts = step.expected_cycle(plan);
         let mut first = None;
         for cycle in 0..step.cycles.count {
@@ -117,7 +117,7 @@ impl Execution<'_> {
                 restore: false,
                 ..plan.backup(*backup).backup.clone()
             };
-            let vault = self.vault(cycles.to.medium(medium), medium)?;
+            let vault = self.vault(cycles.to.medium(medium), *system, medium)?;
             for instance in InstanceId::all(plan, *system, Some(medium)) {
                 let setup = InstanceSetup {
                     step: step_context.id,
@@ -134,9 +134,9 @@ impl Execution<'_> {
         Ok(noise_jobs)
     }
 
-    /// Prepares the medium that backups of data on another one, or the same, are written to.
-    fn vault(&mut self, medium: MediumId, of: MediumId) -> StepResult<Vault> {
-        let ready = self.ready_medium(medium, VAULT)?;
+    /// Prepares the medium that backups of a system on another one, or the same, are written to.
+    fn vault(&mut self, medium: MediumId, system: SystemId, of: MediumId) -> StepResult<Vault> {
+        let ready = self.ready_medium(medium, system, VAULT)?;
         Ok(Vault {
             subject: ready.subject,
             medium,
