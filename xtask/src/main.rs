@@ -8,6 +8,7 @@ mod bench;
 mod cases;
 mod ci;
 mod exec;
+mod frozen;
 mod kills;
 mod package;
 mod pages;
@@ -33,6 +34,9 @@ cargo xtask TASK
     package              archives of the program and of its sources, and a .deb, in target/package; --binary FILE: of a
                          plimsoll that is built already
     pages BINARY         pages of every kind by this plimsoll: axe-core, width and keyboard, in chromium
+    frozen DIR --binary FILE
+                         writes into DIR everything that this plimsoll makes of the recorded runs
+    frozen BEFORE AFTER  what differs between two such directories
     kills                kills run, import, export, report and join at each system call that changes a file, and opens
                          what is left (strace); --binary FILE, --only COMMAND, --every N
     plans                runs each shipped plan at the size of its demonstration, for an hour or two, and compares how it
@@ -86,6 +90,7 @@ fn run(words: &[&str]) -> Task {
         ["web"] => web::run(),
         ["schema"] => schema(),
         ["pages", plimsoll] => pages::run(std::path::Path::new(plimsoll)),
+        ["frozen", rest @ ..] => frozen::run(rest),
         ["kills", rest @ ..] => kills::run(rest),
         ["plans", rest @ ..] => plans::run(rest),
         ["pictures"] => pictures::run(),
