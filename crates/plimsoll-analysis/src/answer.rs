@@ -36,7 +36,7 @@ pub use backups::BackupAnswer;
 pub use blocks::BlockAnswer;
 pub use cpu_speed::AtCpuSpeeds;
 pub use cuts::CutAnswer;
-pub use figures::{AnswerLoad, RateEstimate};
+pub use figures::RateEstimate;
 pub use kinds::{
     AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer,
     PointCounts, RateBasis, RunAnswer, SimulatedMachine, StepPeak, Trust, TrustLimit, TrustReason,

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use crate::compare::{ComparedSide, LoadKey, RateKind, SidePoint, WorkloadParameters};
+use crate::compare::{ComparedSide, RateKind, SidePoint, WorkloadParameters};
 use crate::summary::is_like_speed;
+use plimsoll_record::LoadKey;
 use plimsoll_stats::{Trend, change_points, fewest_for_step, trend};
 
 /// A change is reported when at most this share of permutations splits the series as clearly.
@@ -92,7 +93,7 @@ pub fn figure_series(runs: &[HistoryRun]) -> Vec<FigureSeries> {
             match series.iter_mut().find(|known| known.is_of(point)) {
                 Some(known) => known.points.push(here),
                 None => series.push(FigureSeries {
-                    place: point.place.clone(),
+                    place: point.key.clone(),
                     figure: point.figure,
                     workload: point.workload.clone(),
                     slower: point.slower,
@@ -127,7 +128,7 @@ impl From<plimsoll_stats::ChangePoint> for Change {
 
 impl FigureSeries {
     fn is_of(&self, point: &SidePoint) -> bool {
-        self.place == point.place
+        self.place == point.key
             && self.figure == point.figure
             && is_like_speed(self.slower, point.slower)
             && self.workload.is_alike(&point.workload)

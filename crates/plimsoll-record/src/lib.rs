@@ -15,6 +15,7 @@ pub mod import_facts;
 pub mod join;
 pub mod lane;
 pub mod leb128;
+mod load_key;
 pub mod message;
 pub mod metric;
 mod outage;
@@ -37,6 +38,7 @@ pub use block::{BlockPoint, BlockShare, BlockStreamInfo, Diagnosis, DiagnosisLev
 pub use check::Check;
 pub use drive::DriveRow;
 pub use event::{Event, Severity};
+pub use load_key::{LoadKey, OfferedLoad};
 pub use outage::Outage;
 pub use point::{Phase, PhaseId, Point, PointId, PointPurpose};
 pub use power_cut::{PowerCut, Receipt};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
-use crate::SubjectId;
+use crate::{OfferedLoad, SubjectId};
 use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
@@ -47,6 +47,17 @@ pub struct Point {
     /// What else defines the load, by name: `script`, `rw`, `bs`, `direct`, `ioengine`. Two points are of one workload
     /// only where no name that both have differs.
     pub parameters: BTreeMap<String, String>,
+}
+
+impl Point {
+    pub fn load(&self) -> OfferedLoad {
+        OfferedLoad {
+            users: self.users,
+            offered_per_second: self.offered_per_second,
+            offered_to_per_second: self.offered_to_per_second,
+            share_percent: None,
+        }
+    }
 }
 
 /// What a point is measured for.

@@ -202,10 +202,10 @@ fn set_point(about: &AuditSubject) -> Option<SetPoint> {
         step: load.step.clone(),
         on: load.on.clone(),
         job: load.job.clone(),
-        load: match load.offered_per_second {
+        load: match load.load.offered_per_second {
             Some(rate) => PointLoad::PerSecond(rate),
-            None if load.job.is_some() => PointLoad::InFlight(load.users),
-            None => PointLoad::Users(load.users),
+            None if load.job.is_some() => PointLoad::InFlight(load.load.users),
+            None => PointLoad::Users(load.load.users),
         },
     })
 }
@@ -318,13 +318,13 @@ pub(crate) fn about(m: &Messages, about: &AuditSubject) -> String {
 }
 
 fn load_text(m: &Messages, load: &AuditedLoad) -> String {
-    let users = [("users", load.users.to_string())];
-    let mut text = match load.offered_per_second {
+    let users = [("users", load.load.users.to_string())];
+    let mut text = match load.load.offered_per_second {
         Some(rate) => m.text_with("audit-load-rate", &[("rate", three(rate))]),
         // An output of another tool does not report it.
-        None if load.users == 0 => m.text("load-unknown"),
+        None if load.load.users == 0 => m.text("load-unknown"),
         None if load.job.is_some() => m.text_with("audit-load-in-flight", &users),
-        None if load.users == 1 => m.text("audit-load-one"),
+        None if load.load.users == 1 => m.text("audit-load-one"),
         None => m.text_with("audit-load-users", &users),
     };
     if load.repeat > 0 {

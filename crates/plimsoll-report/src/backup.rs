@@ -6,11 +6,11 @@ use plimsoll_analysis::summary::{
 };
 use plimsoll_record::{BackupKind, BackupOutcome};
 
+use crate::medium;
 use crate::message::Messages;
 use crate::number::{NONE, percent};
 use crate::table::Unit::{Decimals, Plain, Three, Words};
 use crate::table::{CellValue, Table, TableCell};
-use crate::{medium, waits};
 
 pub(crate) fn heading(m: &Messages, backups: &BackupSummary) -> String {
     let method = m.text(if backups.method == "logical" {
@@ -24,10 +24,7 @@ pub(crate) fn heading(m: &Messages, backups: &BackupSummary) -> String {
     let Some(load) = &backups.beside else {
         return m.text_with("backup-heading", &args);
     };
-    args.push((
-        "load",
-        waits::load_text(m, load.users, load.offered_per_second),
-    ));
+    args.push(("load", m.load(load.load)));
     m.text_with("backup-heading-beside", &args)
 }
 
@@ -204,7 +201,7 @@ pub(crate) fn operations<'a>() -> Table<'a, OperationRow<'a>> {
         .field("step", |r| r.step.step.clone())
         .field("method", |r| r.step.method.clone())
         .field("beside_ordinal", |r| Some(r.step.beside.as_ref()?.ordinal))
-        .field("beside_users", |r| Some(r.step.beside.as_ref()?.users))
+        .field("beside_users", |r| Some(r.step.beside.as_ref()?.load.users))
         .field("medium", |r| r.medium.medium.clone())
         .field("drive", |r| r.medium.drive.clone())
         .field("target", |r| r.medium.target.clone())

@@ -67,12 +67,12 @@ fn first(comparison: &Comparison) -> String {
 pub(crate) fn rows<'a>(m: &Messages, comparison: &'a Comparison) -> Vec<MediumComparisonRow<'a>> {
     let mut rows = Vec::new();
     for load in &comparison.loads {
-        let name = number::load(load.users, load.offered_per_second, None);
+        let name = number::load(load.load);
         let media = comparison.media.iter().zip(&load.figures);
         rows.extend(media.filter_map(|(own, figures)| {
             Some(MediumComparisonRow {
                 load: name.clone(),
-                is_open: load.offered_per_second.is_some(),
+                is_open: load.load.is_open(),
                 is_nopm: comparison.nopm,
                 medium: medium::name(m, &own.medium, own.drive.is_some() && !own.is_simulated),
                 figures: figures.as_ref()?,

@@ -8,7 +8,7 @@ use plimsoll_plan::resolved::TPCC_TXNS;
 use crate::ladder::medium_beside;
 use crate::load_summary::with_load;
 use crate::message::Messages;
-use crate::number::{or_none, three, whole};
+use crate::number::{self, or_none, three, whole};
 use crate::table::Table;
 use crate::table::Unit::{Plain, Three, Whole, Words};
 
@@ -91,15 +91,15 @@ impl EffectRow<'_> {
     }
 
     fn offered_per_second(&self) -> Option<f64> {
-        Some(self.load.offered_per_second? / self.systems() as f64)
+        Some(self.load.load.offered_per_second? / self.systems() as f64)
     }
 
     /// What the row's systems are asked for.
     fn asked(&self) -> String {
         match self.offered_per_second() {
             Some(rate) => format!("{}/s", three(rate)),
-            None if self.is_sum => self.load.users.to_string(),
-            None => whole(f64::from(self.load.users) / self.systems() as f64),
+            None if self.is_sum => self.load.load.users.to_string(),
+            None => whole(f64::from(self.load.load.users) / self.systems() as f64),
         }
     }
 
@@ -121,48 +121,44 @@ pub(crate) fn table<'a>() -> Table<'a, EffectRow<'a>> {
         .field("drive", |r| r.effect.drive.clone())
         .field("mode", |r| r.effect.mode.clone())
         .field("ordinal", |r| r.load.ordinal)
-        .field("users", |r| r.load.users as usize / r.systems())
+        .field("users", |r| r.load.load.users as usize / r.systems())
         .field("offered_per_second", EffectRow::offered_per_second)
         .field("pairs", |r| r.load.pairs)
         .column("system", Words, |r| r.own.system.clone())
         .key("system");
-    let table = with_load(
-        table,
-        |r| r.load.offered_per_second.is_some(),
-        EffectRow::asked,
-    )
-    .column("n", Plain, |r| r.load.pairs)
-    .field("is_sum", |r| r.is_sum)
-    .field("nopm", |r| r.effect.nopm)
-    .column("nopm-quiet", Whole, |r| Some(r.own.rate?.quiet))
-    .if_any(|r| r.effect.nopm)
-    .column("nopm-noisy", Whole, |r| Some(r.own.rate?.noisy))
-    .if_any(|r| r.effect.nopm)
-    .column("rate-quiet", Three, |r| Some(r.own.rate?.quiet))
-    .unless_any(|r| r.effect.nopm)
-    .key("rate_quiet")
-    .column("rate-noisy", Three, |r| Some(r.own.rate?.noisy))
-    .unless_any(|r| r.effect.nopm)
-    .key("rate_noisy")
-    .column("ratio", Three, |r| ratio(r.own.rate))
-    .key("rate_ratio")
-    .column("interval", Three, |r| r.own.rate?.ratio?.interval)
-    .interval_fields("rate_ratio", |r| r.own.rate?.ratio?.interval)
-    .field("p50_quiet_ms", |r| Some(r.own.p50_ms?.quiet))
-    .field("p50_noisy_ms", |r| Some(r.own.p50_ms?.noisy))
-    .column("p50", Three, |r| ratio(r.own.p50_ms))
-    .key("p50_ratio")
-    .field("p95_quiet_ms", |r| Some(r.own.p95_ms?.quiet))
-    .field("p95_noisy_ms", |r| Some(r.own.p95_ms?.noisy))
-    .column("p95", Three, |r| ratio(r.own.p95_ms))
-    .key("p95_ratio")
-    .column("p99-quiet", Three, |r| Some(r.own.p99_ms?.quiet))
-    .key("p99_quiet_ms")
-    .column("p99-noisy", Three, |r| Some(r.own.p99_ms?.noisy))
-    .key("p99_noisy_ms")
-    .column("p99", Three, |r| ratio(r.own.p99_ms))
-    .key("p99_ratio")
-    .interval_fields("p99_ratio", |r| r.own.p99_ms?.ratio?.interval);
+    let table = with_load(table, |r| r.load.load.is_open(), EffectRow::asked)
+        .column("n", Plain, |r| r.load.pairs)
+        .field("is_sum", |r| r.is_sum)
+        .field("nopm", |r| r.effect.nopm)
+        .column("nopm-quiet", Whole, |r| Some(r.own.rate?.quiet))
+        .if_any(|r| r.effect.nopm)
+        .column("nopm-noisy", Whole, |r| Some(r.own.rate?.noisy))
+        .if_any(|r| r.effect.nopm)
+        .column("rate-quiet", Three, |r| Some(r.own.rate?.quiet))
+        .unless_any(|r| r.effect.nopm)
+        .key("rate_quiet")
+        .column("rate-noisy", Three, |r| Some(r.own.rate?.noisy))
+        .unless_any(|r| r.effect.nopm)
+        .key("rate_noisy")
+        .column("ratio", Three, |r| ratio(r.own.rate))
+        .key("rate_ratio")
+        .column("interval", Three, |r| r.own.rate?.ratio?.interval)
+        .interval_fields("rate_ratio", |r| r.own.rate?.ratio?.interval)
+        .field("p50_quiet_ms", |r| Some(r.own.p50_ms?.quiet))
+        .field("p50_noisy_ms", |r| Some(r.own.p50_ms?.noisy))
+        .column("p50", Three, |r| ratio(r.own.p50_ms))
+        .key("p50_ratio")
+        .field("p95_quiet_ms", |r| Some(r.own.p95_ms?.quiet))
+        .field("p95_noisy_ms", |r| Some(r.own.p95_ms?.noisy))
+        .column("p95", Three, |r| ratio(r.own.p95_ms))
+        .key("p95_ratio")
+        .column("p99-quiet", Three, |r| Some(r.own.p99_ms?.quiet))
+        .key("p99_quiet_ms")
+        .column("p99-noisy", Three, |r| Some(r.own.p99_ms?.noisy))
+        .key("p99_noisy_ms")
+        .column("p99", Three, |r| ratio(r.own.p99_ms))
+        .key("p99_ratio")
+        .interval_fields("p99_ratio", |r| r.own.p99_ms?.ratio?.interval);
     noise_fields(table)
         .field("verdict", |r| r.load.verdict)
         .without_empty_columns()
@@ -198,10 +194,7 @@ pub(crate) fn describe(m: &Messages, effect: &NoiseEffect) -> Vec<String> {
         let all: Vec<String> = all.into_iter().flatten().collect();
         let all = all.join(" ");
         if effect.loads.len() > 1 {
-            let asked = match load.offered_per_second {
-                Some(rate) => format!("{}/s", three(rate)),
-                None => load.users.to_string(),
-            };
+            let asked = number::load_or_rate(load.load);
             lines.push(m.text_with("effect-at", &[("load", asked), ("effects", all)]));
         } else if !all.is_empty() {
             lines.push(all);

@@ -120,13 +120,13 @@ fn of_ladder<'a>(m: &Messages, ladder: &'a LadderSummary) -> Vec<FindingLine<'a>
 
 fn set_point(m: &Messages, point: &PointSummary) -> SetPoint {
     SetPoint {
-        step: point.step.clone(),
-        on: m.in_scene(point.system.clone(), point.scene),
+        step: point.key.step.clone(),
+        on: m.in_scene(point.key.system.clone(), point.key.scene),
         job: None,
-        load: match point.offered_per_second {
+        load: match point.key.load.offered_per_second {
             Some(rate) => PointLoad::PerSecond(rate),
-            None if point.users == 0 => PointLoad::Unnamed,
-            None => PointLoad::Users(point.users),
+            None if point.key.load.users == 0 => PointLoad::Unnamed,
+            None => PointLoad::Users(point.key.load.users),
         },
     }
 }

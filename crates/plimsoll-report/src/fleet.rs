@@ -34,7 +34,7 @@ pub fn section(m: &Messages, ladder: &LadderSummary) -> String {
     let rows = ladder.points.iter().zip(points);
     let rows: Vec<FleetRow<'_>> = rows
         .map(|(point, fleet)| FleetRow {
-            users: point.users / n,
+            users: point.key.load.users / n,
             fleet,
         })
         .collect();
@@ -64,7 +64,7 @@ mod tests {
             max: Some(1800.0),
             cv_percent: Some(12.34),
         };
-        ladder.points[0].users = 6;
+        ladder.points[0].key.load.users = 6;
         ladder.fleet = Some(Fleet {
             systems: vec!["a".into(), "b".into(), "c".into()],
             points: vec![point],

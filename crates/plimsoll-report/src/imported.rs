@@ -37,8 +37,10 @@ pub(crate) fn table<'a>() -> Table<'a, FigureRow<'a>> {
         .field("medium", |r| r.point.medium.clone())
         .field("workload", |r| r.point.workload.clone())
         // Unknown where the source does not report them.
-        .field("users", |r| Some(r.point.users).filter(|users| *users > 0))
-        .field("offered_per_second", |r| r.point.offered_per_second)
+        .field("users", |r| {
+            Some(r.point.load.users).filter(|users| *users > 0)
+        })
+        .field("offered_per_second", |r| r.point.load.offered_per_second)
         .field("repeat", |r| r.point.repeat)
         .column("time", Words, |r| {
             let (from, to) = r.figure.from_s.zip(r.figure.to_s)?;
@@ -130,12 +132,13 @@ fn text(m: &Messages, entry: &Unknown) -> String {
 
 /// `4 users, oltp`, with the repeat.
 fn load(m: &Messages, point: &ReportedPoint) -> String {
-    let users = match point.users {
+    let users = match point.load.users {
         0 => m.text("reported-users-unknown"),
         1 => m.text("reported-one-user"),
         n => m.text_with("reported-users", &[("users", n.to_string())]),
     };
     let offered = point
+        .load
         .offered_per_second
         .map(|rate| m.text_with("reported-offered", &[("rate", three(rate))]));
     let repeat = (point.repeat > 0).then(|| {

@@ -60,7 +60,7 @@ type Loads<'a> = Table<'a, LoadView<'a>>;
 /// One row for each load.
 pub(crate) fn table<'a>() -> Loads<'a> {
     let table = with_load(Table::new("ladder"), LoadView::is_open, LoadView::load)
-        .text_column("users", Plain, |v| v.summary.users)
+        .text_column("users", Plain, |v| v.summary.load.users)
         .if_any(LoadView::is_open)
         .column("repeats", Plain, |v| v.summary.repeats())
         .if_any(|v| v.is_repeated);

@@ -222,7 +222,7 @@ pub(crate) fn table<'a>() -> Table<'a, TriedRow<'a>> {
 fn load(ladder: &LadderSummary, tried: &TriedLoad) -> String {
     match ladder.loads.get(tried.load_index) {
         None => three(tried.load),
-        Some(at) => number::load(at.users, at.offered_per_second, at.offered_to_per_second),
+        Some(at) => number::load(at.load),
     }
 }
 
@@ -312,8 +312,8 @@ fn reset(m: &Messages, r: &ResetSummary) -> String {
 
 /// That load ran before the first point, how long, and what became of its rate.
 fn precondition(m: &Messages, p: &PreconditionSummary) -> String {
-    let load = number::load(p.users, p.offered_per_second, None);
-    let unit = m.text(if p.offered_per_second.is_some() {
+    let load = number::load(p.load);
+    let unit = m.text(if p.load.is_open() {
         "line-unit-open"
     } else {
         "line-unit-closed"

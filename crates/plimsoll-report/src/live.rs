@@ -161,13 +161,11 @@ fn load_of(m: &Messages, points: &[&Point]) -> String {
     let Some(point) = points.first() else {
         return String::new();
     };
-    let offered = point.offered_per_second;
-    let amount = load(point.users, offered, point.offered_to_per_second);
-    let text = match offered {
-        Some(_) => m.text_with("load-open", &[("rate", amount)]),
-        None if point.mode == "block" => m.text_with("load-in-flight", &[("requests", amount)]),
-        None if point.users == 1 => m.text("load-one"),
-        None => m.text_with("load-closed", &[("users", amount)]),
+    let own = point.load();
+    let text = if point.is_block() && !own.is_open() {
+        m.text_with("load-in-flight", &[("requests", load(own))])
+    } else {
+        m.load(own)
     };
     if points.len() > 1 {
         m.text_with("live-each", &[("load", text)])

@@ -68,15 +68,11 @@ pub(crate) fn with_load<'a, R: 'a>(
 
 impl LoadView<'_> {
     pub fn is_open(&self) -> bool {
-        self.any(|point| point.offered_per_second.is_some())
+        self.any(|point| point.key.load.is_open())
     }
 
     pub fn load(&self) -> String {
-        number::load(
-            self.summary.users,
-            self.summary.offered_per_second,
-            self.summary.offered_to_per_second,
-        )
+        number::load(self.summary.load)
     }
 
     pub fn any(&self, has: fn(&PointSummary) -> bool) -> bool {

@@ -13,7 +13,7 @@ use plimsoll_record::message::check::RowRequirement;
 use plimsoll_record::message::{
     BackupDetail, CheckDetail, DoctorFinding, EventKind, FirstLost, ImportNote, ResetCheck,
 };
-use plimsoll_record::{Diagnosis, DiagnosisLevel, Integrity};
+use plimsoll_record::{Diagnosis, DiagnosisLevel, Integrity, OfferedLoad};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -295,23 +295,29 @@ impl Messages {
         LOCALES.try_lookup_with_args(&self.language, &id, &coded.args)
     }
 
+    /// `21 users`, `100/s offered`.
+    pub fn load(&self, load: OfferedLoad) -> String {
+        let text = number::load(load);
+        match load.users {
+            _ if load.is_open() => self.text_with("load-open", &[("rate", text)]),
+            1 => self.text("load-one"),
+            _ => self.text_with("load-closed", &[("users", text)]),
+        }
+    }
+
     /// Which point: `16 users, ladder, db@fast`.
     pub fn point(&self, point: &PointSummary) -> String {
         let (step, system) = (
-            ("step", point.step.clone()),
-            ("system", point.system.clone()),
+            ("step", point.key.step.clone()),
+            ("system", point.key.system.clone()),
         );
-        let load = number::load(
-            point.users,
-            point.offered_per_second,
-            point.offered_to_per_second,
-        );
-        let text = match point.offered_per_second {
+        let load = number::load(point.key.load);
+        let text = match point.key.load.offered_per_second {
             Some(_) => self.text_with("point-open", &[("rate", load), step, system]),
-            None if point.users == 1 => self.text_with("point-one", &[step, system]),
+            None if point.key.load.users == 1 => self.text_with("point-one", &[step, system]),
             None => self.text_with("point-closed", &[("users", load), step, system]),
         };
-        let text = self.in_scene(text, point.scene);
+        let text = self.in_scene(text, point.key.scene);
         match point.repeat {
             0 => text,
             n => self.text_with(

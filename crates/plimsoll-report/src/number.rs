@@ -1,6 +1,7 @@
 //! Numbers as people read them. What machines read is in [`crate::export`].
 
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::OfferedLoad;
 
 /// What stands for a figure that there is not.
 pub const NONE: &str = "–";
@@ -73,14 +74,20 @@ pub fn time(time: Nanos) -> String {
 }
 
 /// Users, or the offered rate: `16`, `412`, `100 → 500`.
-pub fn load(users: u32, offered: Option<f64>, to: Option<f64>) -> String {
-    match (offered, to) {
+pub fn load(load: OfferedLoad) -> String {
+    match (load.offered_per_second, load.offered_to_per_second) {
         (Some(from), Some(to)) => format!("{} → {}", three(from), three(to)),
         (Some(rate), None) => three(rate),
         // An imported run whose source does not report it.
-        (None, _) if users == 0 => NONE.to_owned(),
-        (None, _) => users.to_string(),
+        (None, _) if load.users == 0 => NONE.to_owned(),
+        (None, _) => load.users.to_string(),
     }
+}
+
+/// The same, with `/s` behind a rate: beside loads that are users.
+pub fn load_or_rate(of: OfferedLoad) -> String {
+    let unit = if of.is_open() { "/s" } else { "" };
+    format!("{}{unit}", load(of))
 }
 
 /// `value` as `format` shows it, or a dash.

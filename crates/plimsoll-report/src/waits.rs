@@ -8,7 +8,7 @@ use plimsoll_record::WaitState;
 use crate::bottleneck::sign_words;
 use crate::load_summary::{LOAD, with_load};
 use crate::message::Messages;
-use crate::number::{self, or_none, percent, three};
+use crate::number::{self, or_none, percent};
 use crate::table::Unit::{Percent, Plain, Three, Words};
 use crate::table::{Table, TableCell};
 
@@ -55,16 +55,7 @@ pub(crate) fn states(ladder: &LadderSummary) -> Vec<WaitState> {
 
 /// `21 users`, without the step and the system.
 pub(crate) fn load(m: &Messages, point: &PointSummary) -> String {
-    load_text(m, point.users, point.offered_per_second)
-}
-
-/// `21 users`, `100/s offered`.
-pub(crate) fn load_text(m: &Messages, users: u32, offered_per_second: Option<f64>) -> String {
-    match offered_per_second {
-        Some(rate) => m.text_with("load-open", &[("rate", three(rate))]),
-        None if users == 1 => m.text("load-one"),
-        None => m.text_with("load-closed", &[("users", users.to_string())]),
-    }
+    m.load(point.key.load)
 }
 
 /// Names and shares of the events of a state; empty where the server names nothing.
@@ -219,20 +210,16 @@ fn counter_section(m: &Messages, ladder: &LadderSummary) -> String {
 }
 
 fn is_open(point: &PointSummary) -> bool {
-    point.offered_per_second.is_some()
+    point.key.load.is_open()
 }
 
 fn load_of(point: &PointSummary) -> String {
-    number::load(point.users, point.offered_per_second, None)
+    number::load(point.key.load)
 }
 
 /// How hard a single point was loaded, and which repeat it is.
 pub(crate) fn load_and_repeat(point: &PointSummary) -> String {
-    let load = number::load(
-        point.users,
-        point.offered_per_second,
-        point.offered_to_per_second,
-    );
+    let load = number::load(point.key.load);
     match point.repeat {
         0 => load,
         repeat => format!("{load} (#{})", repeat + 1),

@@ -1,9 +1,9 @@
 //! The answer of a backup step: how long backups and restores take.
 
-use plimsoll_record::BackupKind;
+use plimsoll_record::{BackupKind, OfferedLoad};
 use serde::Serialize;
 
-use super::figures::{AnswerLoad, RateEstimate};
+use super::figures::RateEstimate;
 use crate::summary::{BackupFigures, BackupMedium, Ratio, RunFigures, Sampled, Verdict};
 
 /// Backups or restores between two media.
@@ -20,7 +20,7 @@ pub struct BackupAnswer {
     pub kind: BackupKind,
     /// The load that they ran beside.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub beside: Option<AnswerLoad>,
+    pub beside: Option<OfferedLoad>,
     pub complete: u64,
     /// Without a result, or with other data than were saved.
     pub failed: u64,
@@ -36,10 +36,7 @@ pub struct BackupAnswer {
 pub(super) fn of(figures: &RunFigures) -> Option<Vec<BackupAnswer>> {
     let mut all = Vec::new();
     for step in &figures.backups {
-        let beside = step.beside.map(|load| AnswerLoad {
-            users: load.users,
-            offered_per_second: load.offered_per_second,
-        });
+        let beside = step.beside.map(|beside| beside.load);
         for medium in &step.media {
             let kinds = medium.kinds.iter();
             all.extend(kinds.map(|kind| answer(medium, kind, beside)));
@@ -48,7 +45,11 @@ pub(super) fn of(figures: &RunFigures) -> Option<Vec<BackupAnswer>> {
     (!all.is_empty()).then_some(all)
 }
 
-fn answer(medium: &BackupMedium, kind: &BackupFigures, beside: Option<AnswerLoad>) -> BackupAnswer {
+fn answer(
+    medium: &BackupMedium,
+    kind: &BackupFigures,
+    beside: Option<OfferedLoad>,
+) -> BackupAnswer {
     BackupAnswer {
         medium: medium.medium.clone(),
         drive: medium.drive.clone(),

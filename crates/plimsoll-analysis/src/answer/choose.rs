@@ -1,7 +1,7 @@
 //! Which figures answer.
 
 use super::cpu_speed::{AtCpuSpeeds, at_cpu_speeds};
-use super::figures::{AnswerLoad, RateEstimate};
+use super::figures::RateEstimate;
 use super::kinds::{
     AnswerResult, AnswerRow, ComparedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer, RateBasis,
     StepPeak,
@@ -14,6 +14,7 @@ use crate::summary::{
     Comparison, Interval, LadderSummary, LoadSummary, MediumSpeed, Ratio, Verdict, is_like_speed,
     quantile,
 };
+use plimsoll_record::OfferedLoad;
 
 /// What loads are chosen from.
 #[derive(Clone, Copy)]
@@ -71,7 +72,7 @@ pub(super) fn at_full_speed(
     let points = full_speed.points.iter().filter(|point| {
         (&point.step, &point.mode) == (&ladder.step, &ladder.mode)
             && Some(&point.medium) == ladder.medium.as_ref()
-            && point.users == load.users
+            && point.users == load.load.users
     });
     let mut repeats: Vec<Prediction> = points.map(|point| point.prediction).collect();
     repeats.sort_by(|a, b| a.per_second.total_cmp(&b.per_second));
@@ -88,8 +89,7 @@ pub(super) fn at_full_speed(
 }
 
 fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> AnswerRow {
-    let predicted =
-        at_full_speed(input.full_speed, ladder, load).filter(|_| load.offered_per_second.is_none());
+    let predicted = at_full_speed(input.full_speed, ladder, load).filter(|_| !load.load.is_open());
     let at_full_speed = predicted.and_then(|own| {
         let value = match load.nopm {
             Some(_) => own.nopm?,
@@ -109,10 +109,7 @@ fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> An
         medium: ladder.medium.clone(),
         drive: ladder.drive.clone(),
         slower: slower(ladder),
-        load: AnswerLoad {
-            users: load.users,
-            offered_per_second: load.offered_per_second,
-        },
+        load: load.load,
         throughput: load.main_rate().map(RateEstimate::from),
         is_uncertain,
         at_full_speed: at_full_speed.filter(|_| !is_uncertain),
@@ -158,7 +155,7 @@ impl MediumSide<'_> {
 
 /// Media at one load, and on which basis they can be compared.
 struct ComparableLoad<'a> {
-    load: AnswerLoad,
+    load: OfferedLoad,
     sides: Vec<MediumSide<'a>>,
     basis: RateBasis,
     /// Whether a side can be compared.
@@ -167,15 +164,13 @@ struct ComparableLoad<'a> {
 }
 
 impl<'a> ComparableLoad<'a> {
-    fn of(input: ChoiceInput<'a>, comparison: &'a Comparison, load: AnswerLoad) -> Self {
+    fn of(input: ChoiceInput<'a>, comparison: &'a Comparison, load: OfferedLoad) -> Self {
         let media = comparison.media.iter();
         let sides: Vec<MediumSide<'a>> = media
             .filter_map(|own| {
                 let ladder = &input.ladders[own.ladder];
                 let mut loads = ladder.loads.iter();
-                let place = loads.position(|other| {
-                    (other.users, other.offered_per_second) == (load.users, load.offered_per_second)
-                })?;
+                let place = loads.position(|other| other.load == load)?;
                 Some(MediumSide {
                     at: ChosenLoad {
                         ladder: own.ladder,
@@ -272,7 +267,7 @@ impl<'a> ComparableLoad<'a> {
             .zip(&valid)
             .map(|(side, valid)| *valid && side.own_speed().is_some())
             .collect();
-        let imposed = self.load.offered_per_second.is_some();
+        let imposed = self.load.is_open();
         if own.iter().filter(|usable| **usable).count() > 1 && !imposed {
             self.usable = own;
             self.basis = slowest.map_or(RateBasis::Measured, |slower| RateBasis::Predicted {
@@ -489,25 +484,19 @@ pub(super) fn media(input: ChoiceInput<'_>, comparisons: &[Comparison]) -> Optio
 }
 
 fn of_comparison(input: ChoiceInput<'_>, comparison: &Comparison) -> ChosenAnswer {
-    let loads = comparison.loads.iter().map(|own| AnswerLoad {
-        users: own.users,
-        offered_per_second: own.offered_per_second,
-    });
+    let loads = comparison.loads.iter().map(|own| own.load);
     let candidates: Vec<ComparableLoad<'_>> = loads
         .map(|load| ComparableLoad::of(input, comparison, load))
         .collect();
     let valid = valid_media(&candidates);
-    let height = |own: &ComparableLoad<'_>| {
-        own.load
-            .offered_per_second
-            .unwrap_or(f64::from(own.load.users))
-    };
     let best = candidates.into_iter().max_by(|a, b| {
         let rank = |own: &ComparableLoad<'_>| {
             let is_predicted = matches!(own.basis, RateBasis::Predicted { .. });
             (!own.has_wrong_order(), own.media().count(), is_predicted)
         };
-        rank(a).cmp(&rank(b)).then(height(a).total_cmp(&height(b)))
+        rank(a)
+            .cmp(&rank(b))
+            .then(a.load.height().total_cmp(&b.load.height()))
     });
     let Some(best) = best else {
         return ChosenAnswer::without_rows(AnswerResult::None(NoAnswer::NothingMeasured));
@@ -577,7 +566,7 @@ pub(super) fn single(input: ChoiceInput<'_>) -> Option<ChosenAnswer> {
         (Some(slower), None) => RateBasis::Slowed { slower },
         (None, _) => RateBasis::Measured,
     };
-    let compared = match load.offered_per_second {
+    let compared = match load.load.offered_per_second {
         Some(_) => ComparedBy::ResponseTime,
         None => ComparedBy::Throughput,
     };

@@ -26,7 +26,7 @@ impl AtCpuSpeeds {
 /// Of a closed loop: sessions do all their work in the same way, the part of it that is CPU takes longer or shorter. Who waits
 /// for a lock waits for such work of another. `None` of a rate that the plan imposes, and where nothing is simulated.
 pub(super) fn at_cpu_speeds(ladder: &LadderSummary, load: &LoadSummary) -> Option<AtCpuSpeeds> {
-    if !ladder.is_simulated || load.offered_per_second.is_some() {
+    if !ladder.is_simulated || load.load.is_open() {
         return None;
     }
     let rate = load.main_rate()?.median;

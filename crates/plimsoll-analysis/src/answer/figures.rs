@@ -1,15 +1,8 @@
-//! Loads, and figures with their intervals.
+//! Figures with their intervals.
 
 use serde::Serialize;
 
 use crate::summary::{Interval, Ratio, RepeatedFigure};
-
-/// Users, or a rate that the plan offers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct AnswerLoad {
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
-}
 
 /// A figure, with its 95 % interval where it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -1,6 +1,6 @@
 //! What an answer consists of.
 
-use plimsoll_record::Severity;
+use plimsoll_record::{OfferedLoad, Severity};
 use serde::Serialize;
 
 use super::arrays::ArrayAnswer;
@@ -8,7 +8,7 @@ use super::backups::BackupAnswer;
 use super::blocks::BlockAnswer;
 use super::cpu_speed::AtCpuSpeeds;
 use super::cuts::CutAnswer;
-use super::figures::{AnswerLoad, RateEstimate};
+use super::figures::RateEstimate;
 use super::lines::LineAnswer;
 use super::noise::NoiseAnswer;
 use crate::audit::{AuditFault, Rule};
@@ -83,7 +83,7 @@ pub enum AnswerResult {
 /// Media side by side at one load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MediaAnswer {
-    pub load: AnswerLoad,
+    pub load: OfferedLoad,
     pub compared: ComparedBy,
     pub basis: RateBasis,
     /// With the highest throughput, or the shortest response time.
@@ -113,7 +113,7 @@ pub struct MediaAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadAnswer {
     pub medium: Option<String>,
-    pub load: AnswerLoad,
+    pub load: OfferedLoad,
     pub compared: ComparedBy,
     pub basis: RateBasis,
     pub rate: RateEstimate,
@@ -223,7 +223,7 @@ pub struct AnswerRow {
     /// How many times slower than rated that drive ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slower: Option<f64>,
-    pub load: AnswerLoad,
+    pub load: OfferedLoad,
     /// As measured.
     pub throughput: Option<RateEstimate>,
     /// The same, predicted for full speed, where the drive was slowed.

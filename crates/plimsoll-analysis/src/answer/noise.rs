@@ -1,8 +1,8 @@
 //! The answer of a step with noisy neighbors: response times with and without them.
 
+use plimsoll_record::OfferedLoad;
 use serde::Serialize;
 
-use super::figures::AnswerLoad;
 use super::refused::{LoadPlace, RefusedFigures};
 use crate::summary::{EffectLoad, Interval, NoiseChange, NoiseEffect, RunFigures, Verdict};
 
@@ -15,7 +15,7 @@ pub struct NoiseAnswer {
     /// Who made the noise; empty where it was backups alone.
     pub neighbours: Vec<String>,
     /// The highest load that is not invalid.
-    pub load: AnswerLoad,
+    pub load: OfferedLoad,
     pub p99_ms: Option<NoiseChange>,
     pub throughput: Option<NoiseChange>,
     pub nopm: bool,
@@ -63,11 +63,10 @@ fn of_effect(
     refused: &RefusedFigures<'_>,
 ) -> Option<NoiseAnswer> {
     let verdict_of = |load: &EffectLoad| verdict(effect, load, figures, refused);
-    let height = |load: &EffectLoad| load.offered_per_second.unwrap_or(f64::from(load.users));
     let load = effect.loads.iter().max_by(|a, b| {
         let valid = |load: &EffectLoad| verdict_of(load) < Verdict::Invalid;
         let by_verdict = valid(a).cmp(&valid(b));
-        by_verdict.then(height(a).total_cmp(&height(b)))
+        by_verdict.then(a.load.height().total_cmp(&b.load.height()))
     })?;
     let backups = load.backups.as_ref().and_then(|own| own.seconds);
     Some(NoiseAnswer {
@@ -75,10 +74,7 @@ fn of_effect(
         medium: effect.medium.clone(),
         drive: effect.drive.clone(),
         neighbours: effect.neighbours.clone(),
-        load: AnswerLoad {
-            users: load.users,
-            offered_per_second: load.offered_per_second,
-        },
+        load: load.load,
         p99_ms: load.all.p99_ms,
         throughput: load.all.rate,
         nopm: effect.nopm,

@@ -1,6 +1,6 @@
 //! Which figures the audit refuses: an answer must not rest on a load on which a rule found an error.
 
-use plimsoll_record::Severity;
+use plimsoll_record::{OfferedLoad, Severity};
 
 use crate::audit::{Audit, AuditSubject, AuditedLoad, Rule};
 use crate::summary::{
@@ -23,8 +23,7 @@ pub(super) struct LoadPlace<'a> {
     /// The system; of block I/O the medium.
     pub on: &'a str,
     pub job: Option<&'a str>,
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
+    pub load: OfferedLoad,
     /// `None`: all repeats, of which one with an error is enough.
     pub repeat: Option<u32>,
 }
@@ -32,7 +31,7 @@ pub(super) struct LoadPlace<'a> {
 impl<'a> LoadPlace<'a> {
     fn is(&self, load: &AuditedLoad) -> bool {
         (self.step, self.on, self.job) == (&load.step, &load.on, load.job.as_deref())
-            && (self.users, self.offered_per_second) == (load.users, load.offered_per_second)
+            && self.load == load.load
             && self.repeat.is_none_or(|repeat| repeat == load.repeat)
     }
 
@@ -41,8 +40,7 @@ impl<'a> LoadPlace<'a> {
             step: &ladder.step,
             on: &ladder.system,
             job: None,
-            users: point.users,
-            offered_per_second: point.offered_per_second,
+            load: point.key.load,
             repeat: Some(point.repeat),
         }
     }
@@ -57,8 +55,7 @@ impl<'a> LoadPlace<'a> {
             step,
             on: medium,
             job: Some(&job.job),
-            users: point.in_flight,
-            offered_per_second: point.offered_per_second,
+            load: point.load(),
             repeat: Some(point.round),
         }
     }
@@ -68,8 +65,7 @@ impl<'a> LoadPlace<'a> {
             step: &ladder.step,
             on: &ladder.system,
             job: None,
-            users: load.users,
-            offered_per_second: load.offered_per_second,
+            load: load.load,
             repeat: None,
         }
     }

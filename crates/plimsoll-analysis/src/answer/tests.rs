@@ -86,7 +86,7 @@ fn predicted(figures: &RunFigures, rates: [f64; 2]) -> FullSpeed {
         step: ladder.step.clone(),
         mode: ladder.mode.clone(),
         medium: ladder.medium.clone().unwrap(),
-        users: ladder.loads[0].users,
+        users: ladder.loads[0].load.users,
         prediction: Prediction {
             per_second,
             interval: Some(Interval::new(
@@ -119,7 +119,7 @@ fn media_are_compared_at_the_highest_load_that_is_valid_on_both() {
     let users: Vec<u32> = figures.ladders[0]
         .loads
         .iter()
-        .map(|load| load.users)
+        .map(|load| load.load.users)
         .collect();
     assert_eq!(Some(&highest.load.users), users.iter().max());
     assert!(highest.others.iter().all(|other| other.ratio.ratio >= 1.0));
@@ -152,7 +152,7 @@ fn what_is_predicted_for_full_speed_leads_and_what_was_measured_stands_beside_it
     let full_speed = predicted(&figures, [120.0, 100.0]);
     let answer = of_media(&figures, &full_speed);
     assert_eq!(answer.basis, RateBasis::Predicted { slower: 10.0 });
-    assert_eq!(answer.load.users, figures.ladders[0].loads[0].users);
+    assert_eq!(answer.load.users, figures.ladders[0].loads[0].load.users);
     let [other] = answer.others.as_slice() else {
         panic!("{answer:?}")
     };
@@ -609,7 +609,7 @@ fn a_rate_that_the_plan_imposes_is_no_result() {
     let mut figures = figures();
     for ladder in &mut figures.ladders {
         for load in &mut ladder.loads {
-            load.offered_per_second = Some(100.0);
+            load.load.offered_per_second = Some(100.0);
         }
     }
     for load in figures
@@ -617,7 +617,7 @@ fn a_rate_that_the_plan_imposes_is_no_result() {
         .iter_mut()
         .flat_map(|own| &mut own.loads)
     {
-        load.offered_per_second = Some(100.0);
+        load.load.offered_per_second = Some(100.0);
     }
     let answer = of_media(&figures, &FullSpeed::default());
     assert_eq!(answer.compared, ComparedBy::ResponseTime);
@@ -634,10 +634,10 @@ fn a_rate_that_the_plan_imposes_has_no_ratio() {
     let offered = |users: u32| Some(f64::from(users) * 10.0);
     let ladders = figures.ladders[..2].iter_mut();
     for load in ladders.flat_map(|ladder| &mut ladder.loads) {
-        load.offered_per_second = offered(load.users);
+        load.load.offered_per_second = offered(load.load.users);
     }
     for load in &mut figures.comparisons[0].loads {
-        load.offered_per_second = offered(load.users);
+        load.load.offered_per_second = offered(load.load.users);
     }
     let chosen = chosen(&figures, &FullSpeed::default());
     let p99 = [0, 1].map(|row| chosen.rows[row].p99_ms.unwrap());

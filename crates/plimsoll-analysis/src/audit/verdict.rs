@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::rule::Rule;
 use super::{Evidence, Missing, Next};
-use plimsoll_record::Severity;
+use plimsoll_record::{OfferedLoad, Severity};
 
 /// One rule about one thing. A missing verdict is never a pass: each rule has one on each thing that it can be about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -65,8 +65,8 @@ pub struct AuditedLoad {
     pub on: String,
     /// The job of block I/O.
     pub job: Option<String>,
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
+    #[serde(flatten)]
+    pub load: OfferedLoad,
     /// From 0.
     pub repeat: u32,
 }

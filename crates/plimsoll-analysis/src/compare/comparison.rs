@@ -6,8 +6,8 @@ use super::ask::Ask;
 use super::difference::{Difference, Factor};
 use super::figures::PointComparison;
 use super::mark::Mark;
-use super::side::{ComparedSide, LoadKey};
-use plimsoll_record::Severity;
+use super::side::ComparedSide;
+use plimsoll_record::{LoadKey, Severity};
 
 /// Version of the exported shape.
 pub const COMPARISON_VERSION: u32 = 1;

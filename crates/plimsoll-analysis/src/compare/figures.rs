@@ -1,10 +1,11 @@
 //! One load on two sides.
 
+use plimsoll_record::LoadKey;
 use serde::Serialize;
 
 use super::ask::Ask;
 use super::difference::Difference;
-use super::side::{LoadKey, RateKind, Repeat, SidePoint};
+use super::side::{RateKind, Repeat, SidePoint};
 use crate::latency::{Slice, repeats_quantile, window_quantile};
 use crate::summary::{Interval, LatencySummary, RepeatedFigure, Verdict, is_like_speed};
 use plimsoll_record::hist::Hist;
@@ -191,8 +192,8 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
         Ok(_) => IntervalBasis::Windows,
     };
     PointComparison {
-        place: first.place.clone(),
-        second_place: second.place.clone(),
+        place: first.key.clone(),
+        second_place: second.key.clone(),
         figure,
         method,
         first: sides[0],

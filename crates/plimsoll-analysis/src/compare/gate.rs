@@ -8,10 +8,10 @@ use super::figures::{IntervalBasis, NotComparable, PointComparison};
 use super::gate_outcome::GateOutcome;
 use super::mark::Mark;
 use super::requirement::RequirementReport;
-use super::side::{LoadKey, RateKind};
+use super::side::RateKind;
 use crate::audit::Rule;
 use crate::summary::Interval;
-use plimsoll_record::Severity;
+use plimsoll_record::{LoadKey, Severity};
 
 /// How much worse is allowed, as shares.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -173,8 +173,7 @@ fn objections(against: &Against, allow: &[Rule]) -> Vec<Objection> {
 }
 
 fn gated(point: &PointComparison, limits: &GateLimits) -> Vec<GatedPoint> {
-    let offered =
-        point.place.load.offered_per_second.is_some() || point.place.load.share_percent.is_some();
+    let offered = point.place.load.is_open() || point.place.load.share_percent.is_some();
     let p99 = point
         .latencies
         .iter()

@@ -149,7 +149,7 @@ fn noise(side: &ComparedSide) -> String {
     let is_noisy = side
         .points
         .iter()
-        .any(|point| point.place.scene == Interference::Noisy);
+        .any(|point| point.key.scene == Interference::Noisy);
     if is_noisy {
         Interference::Noisy.name().to_owned()
     } else {

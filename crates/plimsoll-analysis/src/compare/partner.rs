@@ -1,6 +1,7 @@
 //! Which load of one side belongs to which of the other.
 
-use super::side::{ComparedSide, LoadKey, SidePoint};
+use super::side::{ComparedSide, SidePoint};
+use plimsoll_record::LoadKey;
 
 pub(super) struct Partners<'a> {
     pub pairs: Vec<(&'a SidePoint, &'a SidePoint)>,
@@ -62,13 +63,13 @@ pub(super) fn partners<'a>(first: &'a ComparedSide, second: &'a ComparedSide) ->
             .iter()
             .zip(&first.points)
             .filter(|(j, _)| j.is_none())
-            .map(|(_, p)| &p.place)
+            .map(|(_, p)| &p.key)
             .collect(),
         only_second: taken
             .iter()
             .zip(&second.points)
             .filter(|(taken, _)| !**taken)
-            .map(|(_, p)| &p.place)
+            .map(|(_, p)| &p.key)
             .collect(),
     }
 }

@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use super::figures::{SideLatency, rate};
 use super::gate_outcome::GateOutcome;
-use super::side::{ComparedSide, LoadKey, RateKind, Repeat, SidePoint};
+use super::side::{ComparedSide, RateKind, Repeat, SidePoint};
 use crate::summary::Verdict;
 use plimsoll_plan::objective::Quantile;
 use plimsoll_plan::requirement::{PlanRequirement, RequiredFigure, Requirement};
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::RunStatus;
+use plimsoll_record::{LoadKey, RunStatus};
 
 /// Why a requirement has its outcome at a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -74,7 +74,7 @@ pub fn require(side: &ComparedSide, requirements: &[PlanRequirement]) -> Require
     let each = requirements.iter().flat_map(|own| {
         let in_scope = |point: &&SidePoint| {
             let step = own.step.as_ref();
-            !point.is_search && step.is_none_or(|step| *step == point.place.step)
+            !point.is_search && step.is_none_or(|step| *step == point.key.step)
         };
         let points = side.points.iter().filter(in_scope);
         let found: Vec<RequiredPoint> = points
@@ -101,7 +101,7 @@ pub fn require(side: &ComparedSide, requirements: &[PlanRequirement]) -> Require
         worst => worst,
     };
     let doubtful = side.points.iter().filter(|own| {
-        let has_requirement = |point: &RequiredPoint| point.place.as_ref() == Some(&own.place);
+        let has_requirement = |point: &RequiredPoint| point.place.as_ref() == Some(&own.key);
         own.verdict == Verdict::Doubtful && points.iter().any(has_requirement)
     });
     RequirementReport {
@@ -140,7 +140,7 @@ fn required_point(point: &SidePoint, requirement: Requirement) -> RequiredPoint 
     };
     RequiredPoint {
         requirement,
-        place: Some(point.place.clone()),
+        place: Some(point.key.clone()),
         value,
         outcome,
         reason,

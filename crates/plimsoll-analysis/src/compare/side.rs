@@ -20,7 +20,7 @@ use plimsoll_record::hist::Hist;
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{DerivedRate, OFFERED_FACT, is_derived};
 use plimsoll_record::{
-    Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, SubjectKind, Window,
+    LoadKey, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, SubjectKind, Window,
 };
 
 /// Parts of a window whose latencies are kept apart.
@@ -37,29 +37,6 @@ pub struct ComparedSide {
     pub points: Vec<SidePoint>,
     /// Of the first run's plan.
     pub requirements: Vec<PlanRequirement>,
-}
-
-/// What identifies a load.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LoadKey {
-    pub step: String,
-    /// The system without its medium; of block I/O empty.
-    pub system: String,
-    pub medium: Option<String>,
-    pub scene: Interference,
-    #[serde(flatten)]
-    pub load: OfferedLoad,
-}
-
-/// Of each system, where there are several.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct OfferedLoad {
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
-    pub offered_to_per_second: Option<f64>,
-    /// The job of block I/O, and the share of its full speed that was offered in percent.
-    pub job: Option<String>,
-    pub share_percent: Option<f64>,
 }
 
 /// What is counted.
@@ -95,7 +72,8 @@ impl RateKind {
 /// One load of a side, over its repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SidePoint {
-    pub place: LoadKey,
+    /// The system without its medium, and the load of each, where there are several.
+    pub key: LoadKey,
     pub figure: RateKind,
     /// Where no tool printed the offered rate: that rate, and the time over which it was counted.
     pub derived: Option<DerivedRate>,
@@ -115,7 +93,7 @@ pub struct SidePoint {
 impl SidePoint {
     /// Everything in which the workloads of two loads differ.
     pub(super) fn workload_differences(&self, other: &Self) -> Vec<Difference> {
-        let of = self.place.load.job.as_ref().unwrap_or(&self.place.step);
+        let of = self.key.job.as_ref().unwrap_or(&self.key.step);
         self.workload.differences(&other.workload, of)
     }
 
@@ -174,25 +152,26 @@ impl Repeat {
 impl SidePoint {
     /// Whether it is the same load of the same step, be it of another system or medium.
     pub(super) fn has_load_of(&self, other: &Self) -> bool {
-        let own = &self.place;
-        let others = &other.place;
+        let own = &self.key;
+        let others = &other.key;
         self.figure == other.figure
             && own.step == others.step
+            && own.job == others.job
             && own.scene == others.scene
             && self.is_as_high_as(other)
     }
 
     /// Rates that were counted and not printed differ by chance.
     fn is_as_high_as(&self, other: &Self) -> bool {
-        let own = &self.place.load;
-        let others = &other.place.load;
+        let own = &self.key.load;
+        let others = &other.key.load;
         let derived = self.derived.zip(other.derived);
         own == others
             || derived.is_some_and(|(rate, other)| own.users == others.users && rate.is_like(other))
     }
 
     pub(super) fn has_names_of(&self, other: &Self) -> bool {
-        self.place.medium == other.place.medium && self.place.system == other.place.system
+        self.key.medium == other.key.medium && self.key.system == other.key.system
     }
 }
 
@@ -312,19 +291,13 @@ fn ladder_point(
         })
         .collect();
     let workload = rows.workload(points.iter().flat_map(|point| &point.ids));
-    let each = |rate: Option<f64>| rate.map(|rate| rate / systems as f64);
-    let place = LoadKey {
+    let key = LoadKey {
         step: ladder.step.clone(),
         system: rows.system_name(ladder.first_system()).to_owned(),
         medium: ladder.medium.clone(),
         scene: ladder.scene,
-        load: OfferedLoad {
-            users: load.users / systems as u32,
-            offered_per_second: each(load.offered_per_second),
-            offered_to_per_second: each(load.offered_to_per_second),
-            job: None,
-            share_percent: None,
-        },
+        job: None,
+        load: load.load.of_each(systems),
     };
     let figure = if orders {
         RateKind::Nopm
@@ -334,7 +307,7 @@ fn ladder_point(
     let derived = rows.derived(&points);
     let verdict = load.verdict;
     (!repeats.is_empty()).then_some(SidePoint {
-        place,
+        key,
         figure,
         derived,
         workload,
@@ -371,23 +344,15 @@ fn block_points(
             let Some(first) = counted.first().filter(|_| !repeats.is_empty()) else {
                 continue;
             };
-            let load = OfferedLoad {
-                users: first.in_flight,
-                offered_per_second: first
-                    .offered_per_second
-                    .filter(|_| first.share_percent.is_none()),
-                offered_to_per_second: None,
-                job: Some(job.job.clone()),
-                share_percent: first.share_percent,
-            };
             let ids: Vec<PointId> = counted.iter().map(|point| PointId(point.point)).collect();
             all.push(SidePoint {
-                place: LoadKey {
+                key: LoadKey {
                     step: block.step.clone(),
                     system: String::new(),
                     medium: Some(medium.medium.clone()),
                     scene: Interference::Alone,
-                    load,
+                    job: Some(job.job.clone()),
+                    load: first.load(),
                 },
                 figure: RateKind::Iops,
                 derived: None,
@@ -484,6 +449,8 @@ impl<'a> MeasureRows<'a> {
         let over_s: f64 = points.iter().map(|point| point.measured_s).sum();
         let per_second = points
             .first()?
+            .key
+            .load
             .offered_per_second
             .filter(|_| all && over_s > 0.0)?;
         Some(DerivedRate { per_second, over_s })

@@ -10,25 +10,19 @@ use crate::summarise;
 use crate::summary::{Interval, Ticks, Verdict};
 use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Interference, RecordedPlan};
-use plimsoll_record::fixture;
 use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::{LoadKey, OfferedLoad, fixture};
 use plimsoll_record::{RunInfo, SubjectKind};
 use plimsoll_stats::made;
 
 fn load_key(users: u32) -> LoadKey {
-    let load = OfferedLoad {
-        users,
-        offered_per_second: None,
-        offered_to_per_second: None,
-        job: None,
-        share_percent: None,
-    };
     LoadKey {
         step: "oltp".into(),
         system: "db".into(),
         medium: Some("nvme".into()),
         scene: Interference::Alone,
-        load,
+        job: None,
+        load: OfferedLoad::closed(users),
     }
 }
 
@@ -60,7 +54,7 @@ fn window(counts: &[f64]) -> Repeat {
 
 fn side(label: &str, repeats: Vec<Repeat>) -> ComparedSide {
     let point = SidePoint {
-        place: load_key(4),
+        key: load_key(4),
         figure: RateKind::Transactions,
         derived: None,
         slower: None,
@@ -280,7 +274,7 @@ fn loads_are_matched_by_what_they_are() {
         let mut side = side("x", vec![window(&[1000.0; 60])]);
         let point = side.points[0].clone();
         let of = |(users, medium): &(u32, &str)| SidePoint {
-            place: LoadKey {
+            key: LoadKey {
                 medium: Some((*medium).into()),
                 ..load_key(*users)
             },

@@ -85,8 +85,8 @@ pub fn demands(record: &Record, figures: &RunFigures) -> Vec<Result<MeasuredDema
     points
         .map(|point| {
             of_point(record, point).map_err(|refusal| PointRefusal {
-                medium: point.medium.clone().unwrap_or_default(),
-                users: point.users,
+                medium: point.key.medium.clone().unwrap_or_default(),
+                users: point.key.load.users,
                 refusal,
             })
         })
@@ -152,7 +152,7 @@ fn of_point(record: &Record, figures: &PointSummary) -> Result<MeasuredDemand, R
     Ok(MeasuredDemand {
         run: record.run.title.clone(),
         step: point.step.clone(),
-        medium: figures.medium.clone().unwrap_or_default(),
+        medium: figures.key.medium.clone().unwrap_or_default(),
         workload: point.workload.clone(),
         mode: point.mode.clone(),
         engine: system.kind.engine(),

@@ -56,12 +56,15 @@ impl SetSummary {
         let rows: Vec<&SetRow> = self.rows.iter().filter(step).collect();
         let valid_at = |users: u32| {
             let rows = rows.iter();
-            rows.filter(|row| row.users == users && valid_rate(row).is_some())
+            rows.filter(|row| row.load.users == users && valid_rate(row).is_some())
                 .count()
         };
-        let loads = rows.iter().map(|row| row.users);
+        let loads = rows.iter().map(|row| row.load.users);
         let users = loads.max_by_key(|users| (valid_at(*users), *users))?;
-        let at_load: Vec<&SetRow> = rows.into_iter().filter(|row| row.users == users).collect();
+        let at_load: Vec<&SetRow> = rows
+            .into_iter()
+            .filter(|row| row.load.users == users)
+            .collect();
         let rated = at_load
             .iter()
             .filter_map(|row| Some((*row, valid_rate(row)?)));
@@ -86,7 +89,7 @@ impl SetSummary {
 
 /// NOPM, or transactions of all types.
 fn valid_rate(row: &SetRow) -> Option<RepeatedFigure> {
-    let is_usable = row.verdict != Verdict::Invalid && row.offered_per_second.is_none();
+    let is_usable = row.verdict != Verdict::Invalid && !row.load.is_open();
     let rate = row.nopm.or(row.completed_per_second)?;
     is_usable.then_some(rate).filter(|rate| rate.median > 0.0)
 }
@@ -94,6 +97,7 @@ fn valid_rate(row: &SetRow) -> Option<RepeatedFigure> {
 #[cfg(test)]
 mod tests {
     use plimsoll_plan::Interference;
+    use plimsoll_record::OfferedLoad;
 
     use super::*;
     use crate::set::SetAxisSummary;
@@ -103,8 +107,7 @@ mod tests {
             step: "oltp".to_owned(),
             system: "db".to_owned(),
             scene: Interference::Alone,
-            users,
-            offered_per_second: None,
+            load: OfferedLoad::closed(users),
             choice: vec![choice],
             runs: 1,
             completed_per_second: RepeatedFigure::of([Some((rate, None))].into_iter()),
@@ -145,7 +148,7 @@ mod tests {
             row(1, 4, 90.0, Verdict::Valid),
         ]);
         let answer = set.answer().expect("two combinations at two loads");
-        assert_eq!((answer.best().users, answer.best().choice[0]), (2, 1));
+        assert_eq!((answer.best().load.users, answer.best().choice[0]), (2, 1));
         assert_eq!(answer.ratio.map(|own| own.ratio), Some(3.0));
         assert_eq!(answer.at_load.len(), 2);
     }
@@ -171,7 +174,10 @@ mod tests {
     #[test]
     fn invalid_rows_and_imposed_rates_give_no_answer() {
         let imposed = SetRow {
-            offered_per_second: Some(50.0),
+            load: OfferedLoad {
+                offered_per_second: Some(50.0),
+                ..OfferedLoad::default()
+            },
             ..row(0, 0, 50.0, Verdict::Valid)
         };
         assert!(

@@ -5,6 +5,7 @@
 //! intervals, added in squares (see [`crate::summary::Ratio`]). Where the last step changed more than that, but not more
 //! than the figures of single runs scatter, there is no finding.
 
+use plimsoll_record::OfferedLoad;
 use serde::Serialize;
 
 use super::row::{SetAxisSummary, SetRow};
@@ -23,8 +24,8 @@ pub struct Crossover {
     pub step: String,
     pub system: String,
     pub scene: Interference,
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
+    #[serde(flatten)]
+    pub load: OfferedLoad,
     /// The axis that is an amount of memory.
     pub axis: String,
     /// Values of the other axes.
@@ -90,10 +91,9 @@ pub(super) fn of(axes: &[SetAxisSummary], rows: &[SetRow]) -> Vec<Crossover> {
 
 /// Whether two rows are of the same load at the same speed and differ in the axis of memory only.
 fn differ_by_memory(a: &SetRow, b: &SetRow, memory: usize) -> bool {
-    (&a.step, &a.system, a.scene, a.users) == (&b.step, &b.system, b.scene, b.users)
+    (&a.step, &a.system, a.scene, a.load) == (&b.step, &b.system, b.scene, b.load)
         && others(a, memory).eq(others(b, memory))
         && is_like_speed(a.slower, b.slower)
-        && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
 }
 
 /// The other axes, and which of their values was chosen.
@@ -112,8 +112,7 @@ fn crossover(axes: &[SetAxisSummary], memory: usize, group: &[&SetRow]) -> Cross
         step: first.step.clone(),
         system: first.system.clone(),
         scene: first.scene,
-        users: first.users,
-        offered_per_second: first.offered_per_second,
+        load: first.load,
         axis: axes[memory].name.clone(),
         others: others(first, memory)
             .filter_map(|(axis, chosen)| Some(value(axes.get(axis)?, chosen)))

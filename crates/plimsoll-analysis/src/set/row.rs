@@ -1,5 +1,6 @@
 //! The rows of a set and its axes.
 
+use plimsoll_record::OfferedLoad;
 use serde::Serialize;
 
 use crate::summary::{Finding, RepeatedFigure, Verdict};
@@ -21,8 +22,8 @@ pub struct SetRow {
     /// What else used the systems' medium.
     pub scene: Interference,
     /// Users, or transactions per second that were offered.
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
+    #[serde(flatten)]
+    pub load: OfferedLoad,
     pub choice: Vec<usize>,
     pub runs: usize,
     /// Transactions of all types completed per second: medians over the runs.

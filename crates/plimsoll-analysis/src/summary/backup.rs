@@ -79,8 +79,7 @@ fn summary(index: &Index, media: Vec<Vec<&BackupRow>>) -> BackupSummary {
         step_index: first.step_index,
         beside: point_of(index, first).map(|point| BesideLoad {
             ordinal: point.ordinal,
-            users: point.users,
-            offered_per_second: point.offered_per_second,
+            load: point.load(),
         }),
         method: first.method.clone(),
         programs,

@@ -10,6 +10,7 @@ use super::load_summary::LoadSummary;
 use super::speed::is_like_speed;
 use super::stats::Interval;
 use plimsoll_plan::Interference;
+use plimsoll_record::OfferedLoad;
 
 /// One step that was run on several media.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,8 +40,8 @@ pub struct ComparedMedium {
 /// All media at one point of the ladder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedLoad {
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
+    #[serde(flatten)]
+    pub load: OfferedLoad,
     /// In the order of the media; `None` where a medium has no such point or nothing was measured at it.
     pub figures: Vec<Option<ComparedFigures>>,
 }
@@ -128,16 +129,8 @@ fn compare(ladders: &[(usize, &LadderSummary)]) -> Comparison {
     let nopm = !measured.is_empty() && measured.iter().all(|load| load.nopm.is_some());
     let mut loads: Vec<ComparedLoad> = Vec::new();
     for load in ladders.iter().flat_map(|(_, ladder)| &ladder.loads) {
-        if !loads
-            .iter()
-            .any(|known| is_at(load, known.users, known.offered_per_second))
-        {
-            loads.push(compare_load(
-                ladders,
-                load.users,
-                load.offered_per_second,
-                nopm,
-            ));
+        if !loads.iter().any(|known| known.load == load.load) {
+            loads.push(compare_load(ladders, load.load, nopm));
         }
     }
     Comparison {
@@ -158,23 +151,14 @@ fn compare(ladders: &[(usize, &LadderSummary)]) -> Comparison {
     }
 }
 
-/// Bit by bit, so that a rate that is no number equals itself.
-fn is_at(load: &LoadSummary, users: u32, offered: Option<f64>) -> bool {
-    load.users == users && load.offered_per_second.map(f64::to_bits) == offered.map(f64::to_bits)
-}
-
 fn compare_load(
     ladders: &[(usize, &LadderSummary)],
-    users: u32,
-    offered_per_second: Option<f64>,
+    offered: OfferedLoad,
     nopm: bool,
 ) -> ComparedLoad {
-    let own = ladders.iter().map(|(_, ladder)| {
-        ladder
-            .loads
-            .iter()
-            .find(|load| is_at(load, users, offered_per_second))
-    });
+    let own = ladders
+        .iter()
+        .map(|(_, ladder)| ladder.loads.iter().find(|load| load.load == offered));
     let mut figures: Vec<Option<ComparedFigures>> = own
         .map(|load| load.and_then(|load| of(load, nopm)))
         .collect();
@@ -200,8 +184,7 @@ fn compare_load(
         }
     }
     ComparedLoad {
-        users,
-        offered_per_second,
+        load: offered,
         figures,
     }
 }

@@ -95,7 +95,7 @@ mod tests {
             point
                 .metrics
                 .iter()
-                .find(|mean| mean.subject == point.system && mean.metric == name)
+                .find(|mean| mean.subject == point.key.system && mean.metric == name)
                 .unwrap()
                 .mean
         };

@@ -44,7 +44,7 @@ pub(super) fn summarise(
         .collect();
     let seconds = seconds(&within, |row| row.end.saturating_sub(row.start));
     let ops = of_kinds(&within, seconds);
-    let medium = figures.medium.as_deref().unwrap_or_default();
+    let medium = figures.key.medium.as_deref().unwrap_or_default();
     Some(DriveSummary {
         drive,
         members: members::of(
@@ -68,7 +68,7 @@ pub(super) fn summarise(
 /// Transactions per second, if the drive has nothing else to do. An instance of a system shares it with the others.
 fn own_rate(index: &Index, point: &Point, figures: &PointSummary) -> Option<f64> {
     let is_one_of_several = figures.ids.len() < 2 && index.base_of(point.system).is_some();
-    let is_alone = figures.scene != Interference::Noisy && !is_one_of_several;
+    let is_alone = figures.key.scene != Interference::Noisy && !is_one_of_several;
     figures.completed_per_second.filter(|_| is_alone)
 }
 
@@ -153,7 +153,7 @@ fn of_kind(op: DriveOp, rows: &[&DriveRow], seconds: f64) -> Option<DriveOpSumma
 }
 
 fn emulator_mean(figures: &PointSummary, metric: Metric) -> Option<f64> {
-    let medium = figures.medium.as_deref()?;
+    let medium = figures.key.medium.as_deref()?;
     figures
         .metrics
         .iter()

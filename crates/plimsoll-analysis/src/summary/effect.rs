@@ -23,7 +23,9 @@ use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
-use plimsoll_record::{BackupKind, BackupRow, Point, PointPurpose, Severity, SubjectId};
+use plimsoll_record::{
+    BackupKind, BackupRow, OfferedLoad, Point, PointPurpose, Severity, SubjectId,
+};
 
 /// One step with noise on one medium.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,8 +53,8 @@ pub struct NoiseEffect {
 pub struct EffectLoad {
     pub ordinal: u32,
     /// Of all systems together.
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
+    #[serde(flatten)]
+    pub load: OfferedLoad,
     /// Repeats that were measured with and without noise and can be used. With none, figures are of all that were
     /// measured, and there are no ratios.
     pub pairs: u32,
@@ -251,8 +253,7 @@ fn effect(index: &Index, ladders: &[LadderSummary], (quiet, noisy): (usize, usiz
             findings.push(kind.with(Severity::Warning));
         }
         loads.push(EffectLoad {
-            users: load.users,
-            offered_per_second: load.offered_per_second,
+            load: load.load,
             ..found
         });
     }
@@ -359,8 +360,7 @@ fn load_effect(index: &Index, sides: &[EffectSide<'_>; 2], ordinal: u32) -> (Eff
     });
     let found = EffectLoad {
         ordinal,
-        users: 0,
-        offered_per_second: None,
+        load: OfferedLoad::default(),
         pairs: pairs.len() as u32,
         all: load.victim(&noisy.ladder.system, None),
         mean_ratio: (!ratios.is_empty()).then(|| ratios.iter().sum::<f64>() / ratios.len() as f64),

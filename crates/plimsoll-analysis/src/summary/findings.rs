@@ -247,7 +247,7 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
     }
     let mut found = Vec::new();
     if figures.completed_per_second == Some(0.0) {
-        let system = figures.system.clone();
+        let system = figures.key.system.clone();
         let measured_s = figures.measured_s;
         found.push(FindingKind::NothingCompleted { system, measured_s }.with(Severity::Error));
     }
@@ -388,7 +388,12 @@ fn counts(figures: &PointSummary) -> Vec<Finding> {
         found.push(FindingKind::CoarseWindow.with(Severity::Warning));
     }
     let counts = &figures.overall.counts;
-    if let Some(intents) = figures.offered_per_second.and_then(|_| backlog(counts)) {
+    if let Some(intents) = figures
+        .key
+        .load
+        .offered_per_second
+        .and_then(|_| backlog(counts))
+    {
         let offered = counts.offered;
         let share = intents as f64 / offered as f64;
         let percent = share * 100.0;

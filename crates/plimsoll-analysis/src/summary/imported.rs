@@ -11,7 +11,7 @@ use plimsoll_record::import_facts::{
     DISTRIBUTION_FACT, FILE_FACT, IMPORT_FACT, TOOL_FACT, UNKNOWN_FACT, VERSION_FACT,
 };
 use plimsoll_record::message::ImportNote;
-use plimsoll_record::{Fact, Point, Reported, Severity, SubjectId};
+use plimsoll_record::{Fact, OfferedLoad, Point, Reported, Severity, SubjectId};
 
 /// One tool whose output was imported.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,8 +62,8 @@ pub struct ReportedPoint {
     pub step: String,
     pub medium: Option<String>,
     pub workload: String,
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
+    #[serde(flatten)]
+    pub load: OfferedLoad,
     pub repeat: u32,
     /// Of the whole time.
     pub figures: Vec<ReportedFigure>,
@@ -226,8 +226,7 @@ fn of_point(index: &Index, point: &Point) -> ReportedPoint {
         step: point.step.clone(),
         medium: point.medium.map(|medium| index.name(medium)),
         workload: point.workload.clone(),
-        users: point.users,
-        offered_per_second: point.offered_per_second,
+        load: point.load(),
         repeat: point.repeat,
         figures,
         parts,

@@ -219,7 +219,7 @@ fn fleet_ladder(index: &Index, base: &str, points: &[&Point]) -> LadderSummary {
     ladder
         .points
         .iter_mut()
-        .for_each(|point| point.system.clone_from(&ladder.system));
+        .for_each(|point| point.key.system.clone_from(&ladder.system));
     ladder.findings = systems
         .iter()
         .filter_map(|system| points.iter().find(|point| point.system == *system))
@@ -257,7 +257,7 @@ fn spread(own: &[(PointSummary, TickSums)]) -> FleetPoint {
 fn share(point: &PointSummary) -> FleetShare {
     let latency = point.main_latency();
     FleetShare {
-        system: point.system.clone(),
+        system: point.key.system.clone(),
         nopm: point.nopm,
         completed_per_second: point.completed_per_second,
         mean_ms: latency.map(|latency| latency.mean_ms),
@@ -362,8 +362,8 @@ mod tests {
         close(sum.tpm.unwrap(), alone.tpm.unwrap() * 3.0);
         assert_eq!(sum.nopm_interval, None, "ten seconds are too short");
         assert_eq!(
-            (sum.users, sum.measured_s),
-            (alone.users * 2, alone.measured_s)
+            (sum.key.load.users, sum.measured_s),
+            (alone.key.load.users * 2, alone.measured_s)
         );
         let types = |point: &PointSummary| point.types[0].response.unwrap();
         assert_eq!(

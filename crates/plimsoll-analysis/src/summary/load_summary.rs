@@ -1,5 +1,6 @@
 //! One load of a ladder over all its repeats.
 
+use plimsoll_record::OfferedLoad;
 use serde::Serialize;
 
 use super::finding::Verdict;
@@ -11,11 +12,9 @@ use super::stats::{self, Interval};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadSummary {
     pub ordinal: u32,
-    pub users: u32,
+    #[serde(flatten)]
+    pub load: OfferedLoad,
     pub connections: u32,
-    pub offered_per_second: Option<f64>,
-    /// The rate at the end of the window, where it is not the same throughout.
-    pub offered_to_per_second: Option<f64>,
     /// Indices into [`super::LadderSummary::points`], in the order of repeats.
     pub points: Vec<usize>,
     /// The one of them whose main rate is nearest to the median: what stands for the load where only one can.
@@ -103,10 +102,8 @@ fn summarise_load(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
         .unwrap_or(own[0]);
     LoadSummary {
         ordinal: first.ordinal,
-        users: first.users,
+        load: first.key.load,
         connections: first.connections,
-        offered_per_second: first.offered_per_second,
-        offered_to_per_second: first.offered_to_per_second,
         typical,
         verdict: points
             .iter()

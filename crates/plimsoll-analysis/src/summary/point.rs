@@ -23,7 +23,7 @@ use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
-use plimsoll_record::{Phase, Point, SubjectId, Window};
+use plimsoll_record::{LoadKey, Phase, Point, SubjectId, Window};
 use plimsoll_stats::FEWEST_REPEATS;
 
 /// Whether this load was repeated often enough for an interval.
@@ -72,8 +72,8 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
     figures.ids = vec![point.id];
     figures.held = held;
     figures.responses = Responses::of(&times, sums.lasts_s());
-    figures.system = index.name(point.system);
-    figures.medium = point.medium.map(|medium| index.name(medium));
+    figures.key.system = index.name(point.system);
+    figures.key.medium = point.medium.map(|medium| index.name(medium));
     figures.imported = imported::source(index, point.system);
     let measured = phases
         .iter()
@@ -162,7 +162,7 @@ pub(super) fn sum_of(
     };
     let mut figures = rates(&all, &sums);
     figures.ids = members.iter().map(|point| point.id).collect();
-    figures.medium = first.medium.map(|medium| index.name(medium));
+    figures.key.medium = first.medium.map(|medium| index.name(medium));
     figures.complete = own.iter().all(|(point, _)| point.complete);
     latencies(index, &all, &phases, &mut figures);
     if let Some(window) = tick::window(&phases) {
@@ -224,17 +224,16 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
     let rate_spread = Spread::of(&completed);
     let tpm = per_minute(total.completed(), measured_s).filter(|_| tpcc);
     PointSummary {
-        step: point.step.clone(),
+        key: LoadKey {
+            step: point.step.clone(),
+            scene: point.scene,
+            load: point.load(),
+            ..LoadKey::default()
+        },
         ordinal: point.ordinal,
-        system: String::new(),
-        medium: None,
         mode: point.mode.clone(),
-        users: point.users,
         connections: point.connections,
-        offered_per_second: point.offered_per_second,
-        offered_to_per_second: point.offered_to_per_second,
         repeat: point.repeat,
-        scene: point.scene,
         measured_s,
         complete: false,
         verdict: Verdict::Valid,

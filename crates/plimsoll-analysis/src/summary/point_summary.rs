@@ -17,8 +17,7 @@ use super::sign::Sign;
 use super::stats::{Halves, Interval, Spread};
 use super::steady::Steady;
 use super::waits::WaitSummary;
-use plimsoll_plan::Interference;
-use plimsoll_record::{Check, PointId};
+use plimsoll_record::{Check, LoadKey, PointId};
 
 /// How many transactions of a type completed, and how many times of completed ones the histograms have.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -30,22 +29,14 @@ pub(super) struct HeldTimes {
 /// The default is a point of which nothing is known.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PointSummary {
-    pub step: String,
+    #[serde(flatten)]
+    pub key: LoadKey,
     pub ordinal: u32,
-    pub system: String,
-    pub medium: Option<String>,
     pub mode: String,
-    pub users: u32,
     /// Connections that the users share.
     pub connections: u32,
-    /// Offered rate of an open loop.
-    pub offered_per_second: Option<f64>,
-    /// The rate at the end of the window, where it is not the same throughout.
-    pub offered_to_per_second: Option<f64>,
     /// Which time this load is measured, from 0.
     pub repeat: u32,
-    /// What the system shares its medium with.
-    pub scene: Interference,
     /// Length of all recorded measure ticks.
     pub measured_s: f64,
     /// Whether warm-up and measurement ran to their planned ends.

@@ -7,7 +7,7 @@ use super::stats::{self, Batch};
 use super::tick::TickRows;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::lane::Counts;
-use plimsoll_record::{Phase, Point, PointPurpose};
+use plimsoll_record::{OfferedLoad, Phase, Point, PointPurpose};
 
 /// Load that brought drive and database into the state that they have in long use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -15,8 +15,8 @@ pub struct PreconditionSummary {
     pub step: String,
     pub system: String,
     pub medium: Option<String>,
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
+    #[serde(flatten)]
+    pub load: OfferedLoad,
     /// Time under load, and whether that is as long as planned.
     pub lasted_s: f64,
     pub complete: bool,
@@ -62,8 +62,7 @@ fn of(index: &Index, point: &Point) -> PreconditionSummary {
         step: point.step.clone(),
         system: index.name(point.system),
         medium: point.medium.map(|medium| index.name(medium)),
-        users: point.users,
-        offered_per_second: point.offered_per_second,
+        load: point.load(),
         lasted_s: seconds.iter().map(|tick| tick.seconds).sum(),
         complete: !phases.is_empty() && phases.iter().all(|phase| phase.complete),
         completed: counts.completed(),

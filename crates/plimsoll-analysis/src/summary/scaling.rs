@@ -77,9 +77,9 @@ pub(super) fn of(loads: &[LoadSummary]) -> Option<Scaling> {
     }
     let usable = loads
         .iter()
-        .filter(|load| load.verdict < Verdict::Invalid && load.users == load.connections);
+        .filter(|load| load.verdict < Verdict::Invalid && load.load.users == load.connections);
     let mut points: Vec<(f64, f64)> = usable
-        .filter_map(|load| Some((f64::from(load.users), load.main_rate()?.median)))
+        .filter_map(|load| Some((f64::from(load.load.users), load.main_rate()?.median)))
         .collect();
     points.retain(|(_, rate)| *rate > 0.0);
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -88,7 +88,7 @@ pub(super) fn of(loads: &[LoadSummary]) -> Option<Scaling> {
 }
 
 fn is_closed(load: &LoadSummary) -> bool {
-    load.offered_per_second.is_none() && load.users > 0
+    !load.load.is_open() && load.load.users > 0
 }
 
 /// The law of loads and their rates.

@@ -13,8 +13,8 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::CoarseHist;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{
-    BackupKind, BackupOutcome, BackupRow, Phase, Point, PointPurpose, Sample, SubjectId,
-    SubjectKind,
+    BackupKind, BackupOutcome, BackupRow, OfferedLoad, Phase, Point, PointPurpose, Sample,
+    SubjectId, SubjectKind,
 };
 
 /// One step on one medium. Times are seconds since the start of the run.
@@ -54,8 +54,8 @@ pub struct TimelineSlot {
 pub struct SlotLoad {
     pub scene: Interference,
     pub ordinal: u32,
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
+    #[serde(flatten)]
+    pub load: OfferedLoad,
     pub repeat: u32,
 }
 
@@ -198,8 +198,7 @@ fn timeline_slot(slot: &Slot<'_>) -> TimelineSlot {
         load: first.map(|point| SlotLoad {
             scene: point.scene,
             ordinal: point.ordinal,
-            users: point.users,
-            offered_per_second: point.offered_per_second,
+            load: point.load(),
             repeat: point.repeat,
         }),
     }

@@ -89,7 +89,7 @@ fn sysbench_counts_are_its_totals_and_its_percentile_stays_reported() {
     let summary = summarise(record);
     let point = only(&summary);
     assert_eq!(
-        (point.users, point.imported.as_deref()),
+        (point.key.load.users, point.imported.as_deref()),
         (4, Some("sysbench 1.0.20"))
     );
     // 2554 / 6.9371; sysbench prints 368.09, because its rate leaves starting and ending out.

@@ -18,10 +18,10 @@ struct OltpRow {
 fn rows(record: &Record) -> Vec<OltpRow> {
     let summary = summarise(record);
     let row = |of: &Point| {
-        let same = |own: &&PointSummary| (own.users, own.repeat) == (of.users, of.repeat);
+        let same = |own: &&PointSummary| (own.key.load.users, own.repeat) == (of.users, of.repeat);
         let point = summary.figures.points().find(same).unwrap();
         OltpRow {
-            users: point.users,
+            users: point.key.load.users,
             new_orders: point.types[0].counts.committed,
             nopm: point.nopm.unwrap(),
         }

@@ -116,9 +116,7 @@ pub(crate) fn table<'a>() -> Table<'a, &'a NoiseAnswer> {
     Table::<&NoiseAnswer>::new("answer-noise")
         .prefix("answered-")
         .message("medium", Words, |own, m| subject(m, own.medium.as_ref()))
-        .column("load", Plain, |own| {
-            load(own.load.users, own.load.offered_per_second, None)
-        })
+        .column("load", Plain, |own| load(own.load))
         .column("p99-quiet", Three, |own| Some(own.p99_ms?.quiet))
         .column("p99-noisy", Three, |own| Some(own.p99_ms?.noisy))
         .column("p99-ratio", Three, move |own| ratio(own.p99_ms))

@@ -1,6 +1,5 @@
 use plimsoll_analysis::answer::{
-    AnswerLoad, ArrayAnswer, BlockAnswer, ComparedBy, CutAnswer, MediaAnswer, MediumRatio,
-    NoAnswer, RateBasis,
+    ArrayAnswer, BlockAnswer, ComparedBy, CutAnswer, MediaAnswer, MediumRatio, NoAnswer, RateBasis,
 };
 use plimsoll_analysis::summarise;
 use plimsoll_analysis::summary::{
@@ -9,7 +8,7 @@ use plimsoll_analysis::summary::{
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::message::EventKind;
-use plimsoll_record::{Event, Record, fixture};
+use plimsoll_record::{Event, OfferedLoad, Record, fixture};
 
 use super::*;
 
@@ -46,10 +45,7 @@ fn two_media() -> RunAnswer {
     answer.verdict = Verdict::Valid;
     answer.trust.verdict = Verdict::Valid;
     answer.result = AnswerResult::Media(MediaAnswer {
-        load: AnswerLoad {
-            users: 4,
-            offered_per_second: None,
-        },
+        load: OfferedLoad::closed(4),
         compared: ComparedBy::Throughput,
         basis: RateBasis::Measured,
         best: "fast".to_owned(),

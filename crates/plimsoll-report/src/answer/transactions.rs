@@ -1,10 +1,11 @@
 //! Transactions at users or rates: media beside each other, or one medium's loads.
 
 use plimsoll_analysis::answer::{
-    AnswerLoad, AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer,
-    MediumRatio, NoAnswer, RateBasis, RateEstimate, RunAnswer,
+    AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer,
+    RateBasis, RateEstimate, RunAnswer,
 };
 use plimsoll_analysis::summary::{Interval, Ratio, Verdict, is_like_speed};
+use plimsoll_record::OfferedLoad;
 
 use super::words::{
     AnswerParts, and, at_load, ends, interval, intervals_drawn, medium_and_drive, medium_at_speed,
@@ -42,7 +43,7 @@ fn sentences(m: &Messages, answer: &RunAnswer) -> Vec<String> {
     }
 }
 
-fn at(m: &Messages, load: AnswerLoad, basis: RateBasis) -> String {
+fn at(m: &Messages, load: OfferedLoad, basis: RateBasis) -> String {
     let at = at_load(m, load);
     match basis {
         RateBasis::Measured => at,
@@ -436,7 +437,7 @@ fn measured_rate(r: &Row<'_>) -> Option<f64> {
 
 /// Media at one load, or one medium's loads.
 pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
-    let is_open = |r: &Row<'_>| r.row.load.offered_per_second.is_some();
+    let is_open = |r: &Row<'_>| r.row.load.is_open();
     let table = Table::<Row<'_>>::new("answer")
         .prefix("answered-")
         .message("medium", Words, |r, m| {

@@ -1,7 +1,8 @@
 //! What all kinds of answers share.
 
-use plimsoll_analysis::answer::{AnswerLoad, TrustLimit, TrustReason};
+use plimsoll_analysis::answer::{TrustLimit, TrustReason};
 use plimsoll_analysis::summary::{Interval, MediumSpeed, Ratio};
+use plimsoll_record::OfferedLoad;
 
 use crate::message::Messages;
 use crate::number::three;
@@ -75,7 +76,7 @@ pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     found
 }
 
-pub(super) fn at_load(m: &Messages, load: AnswerLoad) -> String {
+pub(super) fn at_load(m: &Messages, load: OfferedLoad) -> String {
     match load.offered_per_second {
         Some(rate) => m.text_with("answer-at-rate", &[("rate", three(rate))]),
         // Of an output of another tool.

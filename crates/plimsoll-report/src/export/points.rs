@@ -109,18 +109,22 @@ fn txn_names(point: &PointSummary) -> Vec<&str> {
 
 fn place(table: Points<'_>) -> Points<'_> {
     table
-        .field("step", |r| r.point.step.clone())
+        .field("step", |r| r.point.key.step.clone())
         .field("ordinal", |r| r.point.ordinal)
-        .field("system", |r| r.point.system.clone())
-        .field("medium", |r| r.point.medium.clone())
+        .field("system", |r| r.point.key.system.clone())
+        .field("medium", |r| r.point.key.medium.clone())
         .field("drive", |r| Some(r.point.drive.as_ref()?.drive.clone()))
         .field("mode", |r| r.point.mode.clone())
-        .field("users", |r| r.point.users)
+        .field("users", |r| r.point.key.load.users)
         .field("connections", |r| r.point.connections)
-        .field("offered_per_second", |r| r.point.offered_per_second)
-        .field("offered_to_per_second", |r| r.point.offered_to_per_second)
+        .field("offered_per_second", |r| {
+            r.point.key.load.offered_per_second
+        })
+        .field("offered_to_per_second", |r| {
+            r.point.key.load.offered_to_per_second
+        })
         .field("repeat", |r| r.point.repeat)
-        .field("scene", |r| r.point.scene.name())
+        .field("scene", |r| r.point.key.scene.name())
         .field("measured_s", |r| r.point.measured_s)
         .field("complete", |r| r.point.complete)
         .field("verdict", |r| r.point.verdict)
@@ -271,11 +275,11 @@ pub(super) fn type_rows<'a>(
 pub(crate) fn types<'a>() -> Table<'a, TypeRow<'a>> {
     let table = Table::<TypeRow<'_>>::new("types")
         .field("point", |r| r.row.ids())
-        .field("step", |r| r.row.point.step.clone())
+        .field("step", |r| r.row.point.key.step.clone())
         .field("ordinal", |r| r.row.point.ordinal)
-        .field("system", |r| r.row.point.system.clone())
-        .field("medium", |r| r.row.point.medium.clone())
-        .field("users", |r| r.row.point.users)
+        .field("system", |r| r.row.point.key.system.clone())
+        .field("medium", |r| r.row.point.key.medium.clone())
+        .field("users", |r| r.row.point.key.load.users)
         .field("repeat", |r| r.row.point.repeat)
         .field("verdict", |r| r.row.point.verdict)
         .field("txn", |r| r.txn.name.clone())

@@ -51,7 +51,7 @@ impl Charts {
         for (axis, is_open) in [("users", false), ("offered", true)] {
             let points = summary.figures.points();
             let points: Vec<&PointSummary> = points
-                .filter(|p| p.offered_per_second.is_some() == is_open)
+                .filter(|p| p.key.load.is_open() == is_open)
                 .filter(|p| p.completed_per_second.is_some())
                 .collect();
             if !points.is_empty() {

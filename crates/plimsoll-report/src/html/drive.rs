@@ -50,7 +50,7 @@ pub(super) fn cuts<'a>(m: &Messages, summary: &'a Summary) -> Vec<CutView<'a>> {
 pub(super) fn drive(m: &Messages, ladder: &LadderSummary) -> Option<DriveView> {
     let (mut rows, mut members) = (Vec::new(), Vec::new());
     for point in &ladder.points {
-        let is_open = point.offered_per_second.is_some();
+        let is_open = point.key.load.is_open();
         let place = load_and_repeat(point);
         if let Some(drive) = &point.drive {
             rows.extend(OpRow::all(place.clone(), is_open, drive));

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{LadderSummary, PointSummary, Spread, TxnSummary, Verdict};
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::{DEVICE_FACT, Event, Phase, Point, Record, Series, SubjectKind};
+use plimsoll_record::{DEVICE_FACT, Event, Phase, Record, Series, SubjectKind};
 use serde::Serialize;
 
 use crate::message::Messages;
@@ -151,7 +151,9 @@ fn phase_data(m: &Messages, record: &Record, phase: &Phase) -> PhaseData {
         end: seconds(phase.end),
         label: match point {
             None => phase.step.clone(),
-            Some(p) => block::load_label(m, record, p.id).unwrap_or_else(|| load(p)),
+            Some(p) => {
+                block::load_label(m, record, p.id).unwrap_or_else(|| number::load_or_rate(p.load()))
+            }
         },
     }
 }
@@ -161,15 +163,6 @@ fn event_data(m: &Messages, event: &Event) -> EventData {
         at: seconds(event.at),
         severity: event.severity.name(),
         text: format!("{}: {}", event.kind.code(), m.event(&event.kind)),
-    }
-}
-
-fn load(p: &Point) -> String {
-    let load = number::load(p.users, p.offered_per_second, p.offered_to_per_second);
-    if p.offered_per_second.is_some() {
-        format!("{load}/s")
-    } else {
-        load
     }
 }
 
@@ -221,8 +214,8 @@ fn curve(m: &Messages, summary: &Summary, ladder: &LadderSummary) -> String {
 
 fn point_data(p: &PointSummary) -> LadderPointData {
     LadderPointData {
-        offered: p.offered_per_second,
-        users: p.users,
+        offered: p.key.load.offered_per_second,
+        users: p.key.load.users,
         usable: p.verdict < Verdict::Invalid,
         nopm: p.nopm.map(short),
         tpm: p.tpm.map(short),

@@ -24,7 +24,7 @@ pub(super) fn page_answer(m: &Messages, summary: &SetSummary, dir: &str) -> Page
     let chart = summary.answer().and_then(|answer| {
         let args = [
             ("chart", own.unit.clone()),
-            ("load", load(m, answer.best())),
+            ("load", m.load(answer.best().load)),
         ];
         let heading = m.text_with("set-chart-at", &args);
         chart::bars(m, heading, &bars(&own.names, &answer.at_load))
@@ -101,7 +101,7 @@ impl<'a> SetWords<'a> {
         });
         let names = CombinationNames::of(summary, &answer.at_load);
         let mut args = vec![
-            ("load", load(m, best)),
+            ("load", m.load(best.load)),
             ("best", names.of_row(best)),
             ("rate", three(rate(best).map_or(0.0, |own| own.median))),
             ("unit", unit.clone()),
@@ -184,7 +184,7 @@ fn verdict(answer: &SetAnswer<'_>) -> Verdict {
 
 fn why_none(summary: &SetSummary) -> &'static str {
     let mut rows = summary.rows.iter();
-    let imposed = rows.all(|row| row.offered_per_second.is_some());
+    let imposed = rows.all(|row| row.load.is_open());
     match imposed && !summary.rows.is_empty() {
         true => "set-answer-imposed",
         false => "set-answer-none",
@@ -285,13 +285,6 @@ fn bars(names: &CombinationNames<'_>, rows: &[&SetRow]) -> Vec<PlotBar> {
             })
         })
         .collect()
-}
-
-fn load(m: &Messages, row: &SetRow) -> String {
-    match row.users {
-        1 => m.text("load-one"),
-        users => m.text_with("load-closed", &[("users", users.to_string())]),
-    }
 }
 
 /// One of the axes, and its place among all.

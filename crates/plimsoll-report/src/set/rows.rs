@@ -5,7 +5,7 @@ use plimsoll_analysis::summary::RepeatedFigure;
 
 use crate::load_summary::half;
 use crate::message::Messages;
-use crate::number::{NONE, three};
+use crate::number::{self, NONE};
 use crate::table::Table;
 use crate::table::Unit::{Decimals, Plain, Sentences, Three};
 
@@ -36,14 +36,7 @@ pub(super) fn group_name(m: &Messages, step: &str, system: &str) -> String {
 }
 
 pub(super) fn load(row: &SetRow) -> String {
-    load_of(row.users, row.offered_per_second)
-}
-
-pub(super) fn load_of(users: u32, offered_per_second: Option<f64>) -> String {
-    match offered_per_second {
-        Some(rate) => format!("{}/s", three(rate)),
-        None => users.to_string(),
-    }
+    number::load_or_rate(row.load)
 }
 
 /// Each load once, in the order of the plan.
@@ -96,8 +89,8 @@ pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
         .field("step", |row| row.step.clone())
         .field("system", |row| row.system.clone())
         .field("scene", |row| row.scene.name())
-        .field("users", |row| row.users)
-        .field("offered_per_second", |row| row.offered_per_second)
+        .field("users", |row| row.load.users)
+        .field("offered_per_second", |row| row.load.offered_per_second)
         .field("runs", |row| row.runs)
         .column("load", Plain, |row| load(row))
         .column("nopm", Three, |row| rate(row))

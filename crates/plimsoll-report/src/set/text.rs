@@ -2,8 +2,9 @@
 
 use plimsoll_analysis::set::{Crossover, CrossoverFound, SetSummary};
 
-use super::rows::{SetRowGroup, crossed, crossed_rows, group_name, groups, load_of, loads, table};
+use super::rows::{SetRowGroup, crossed, crossed_rows, group_name, groups, loads, table};
 use crate::message::Messages;
+use crate::number;
 use crate::number::three;
 
 /// All tables of a set.
@@ -44,10 +45,7 @@ fn by_both(m: &Messages, summary: &SetSummary, group: &SetRowGroup<'_>) -> Strin
 pub(super) fn describe(m: &Messages, crossover: &Crossover) -> String {
     let mut args = vec![
         ("group", group_name(m, &crossover.step, &crossover.system)),
-        (
-            "load",
-            load_of(crossover.users, crossover.offered_per_second),
-        ),
+        ("load", number::load_or_rate(crossover.load)),
     ];
     let place = if crossover.others.is_empty() {
         m.text_with("set-crossover-place", &args)

@@ -1,7 +1,8 @@
 //! A comparison as CSV: a row for each load and figure.
 
-use plimsoll_analysis::compare::{Against, OfferedLoad, PointComparison, RunComparison};
+use plimsoll_analysis::compare::{Against, PointComparison, RunComparison};
 use plimsoll_analysis::summary::Interval;
+use plimsoll_record::OfferedLoad;
 use plimsoll_stats::RankTest;
 
 use super::words::SideNames;
@@ -38,7 +39,7 @@ pub(crate) fn table<'a>() -> Table<'a, ComparisonRow<'a>> {
         .field("step", |r| r.point.place.step.clone())
         .field("medium", |r| r.point.place.medium.clone())
         .field("second_medium", |r| r.point.second_place.medium.clone())
-        .field("job", |r| r.load().job.clone())
+        .field("job", |r| r.point.place.job.clone())
         .field("users", |r| r.load().users)
         .field("offered_per_second", |r| r.load().offered_per_second)
         .field("share_percent", |r| r.load().share_percent)

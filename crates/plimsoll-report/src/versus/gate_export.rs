@@ -1,8 +1,7 @@
 //! A gate as CSV: a row for each figure that was checked.
 
-use plimsoll_analysis::compare::{
-    GateReport, GateResult, GatedPoint, LoadKey, PointReason, RequiredPoint,
-};
+use plimsoll_analysis::compare::{GateReport, GateResult, GatedPoint, PointReason, RequiredPoint};
+use plimsoll_record::LoadKey;
 
 use crate::table::Table;
 
@@ -81,7 +80,7 @@ pub(crate) fn table<'a>() -> Table<'a, GateRow<'a>> {
         .field("step", |r| Some(r.place()?.step.clone()))
         .field("system", |r| Some(r.place()?.system.clone()))
         .field("medium", |r| r.place()?.medium.clone())
-        .field("job", |r| r.place()?.load.job.clone())
+        .field("job", |r| r.place()?.job.clone())
         .field("users", |r| Some(r.place()?.load.users))
         .field("offered_per_second", |r| r.place()?.load.offered_per_second)
         .field("share_percent", |r| r.place()?.load.share_percent)

@@ -2,30 +2,24 @@ use insta::assert_snapshot;
 use plimsoll_analysis::audit::{Evidence, Rule};
 use plimsoll_analysis::compare::{
     Against, Ask, ComparedLatency, Difference, Effect, Factor, GateLimits, GateOutcome, GateReport,
-    GatedPoint, Group, IntervalBasis, LoadKey, Mark, NotComparable, Objection, OfferedLoad,
-    PointComparison, PointReason, RateKind, RunComparison, SideFigure, SideInfo,
+    GatedPoint, Group, IntervalBasis, Mark, NotComparable, Objection, PointComparison, PointReason,
+    RateKind, RunComparison, SideFigure, SideInfo,
 };
 use plimsoll_analysis::summary::{Interval, Verdict};
 use plimsoll_plan::Interference;
-use plimsoll_record::Severity;
+use plimsoll_record::{LoadKey, OfferedLoad, Severity};
 use plimsoll_stats::RankTest;
 
 use super::{comparison_csv, comparison_page, comparison_text, gate_sentence, gate_text};
 
 fn place(users: u32, medium: &str) -> LoadKey {
-    let load = OfferedLoad {
-        users,
-        offered_per_second: None,
-        offered_to_per_second: None,
-        job: None,
-        share_percent: None,
-    };
     LoadKey {
         step: "oltp".into(),
         system: "db".into(),
         medium: Some(medium.into()),
         scene: Interference::Alone,
-        load,
+        job: None,
+        load: OfferedLoad::closed(users),
     }
 }
 

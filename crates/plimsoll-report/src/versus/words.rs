@@ -1,12 +1,12 @@
 //! What sentences and tables of a comparison have in common.
 
 use plimsoll_analysis::compare::{
-    Against, Difference, Factor, Group, IntervalBasis, LoadKey, NotComparable, OfferedLoad,
-    PointComparison, RateKind, RoundedRatio, RunComparison,
+    Against, Difference, Factor, Group, IntervalBasis, NotComparable, PointComparison, RateKind,
+    RoundedRatio, RunComparison,
 };
 use plimsoll_analysis::summary::{Interval, Verdict};
 use plimsoll_plan::Interference;
-use plimsoll_record::SIMULATED_FACT;
+use plimsoll_record::{LoadKey, SIMULATED_FACT};
 
 use crate::message::Messages;
 use crate::number::{self, NONE, three};
@@ -42,31 +42,28 @@ fn label(comparison: &RunComparison, place: usize) -> &str {
 /// Which load: `oltp, db on nvme, 4 users`; the second medium with it where it is called otherwise.
 pub(crate) fn place(m: &Messages, place: &LoadKey, other: Option<&LoadKey>) -> String {
     let mut parts = vec![place.step.clone()];
-    parts.extend(place.load.job.clone());
+    parts.extend(place.job.clone());
     let medium = match (&place.medium, other.and_then(|other| other.medium.as_ref())) {
         (Some(own), Some(other)) if own != other => Some(format!("{own} / {other}")),
         (Some(own), _) => Some(own.clone()),
         (None, other) => other.cloned(),
     };
     parts.extend(medium);
-    parts.push(load(m, &place.load));
+    parts.push(load(m, place));
     if place.scene != Interference::Alone {
         parts.push(m.text(&format!("versus-scene-{}", place.scene.name())));
     }
     parts.join(", ")
 }
 
-fn load(m: &Messages, load: &OfferedLoad) -> String {
-    let text = number::load(
-        load.users,
-        load.offered_per_second,
-        load.offered_to_per_second,
-    );
+fn load(m: &Messages, of: &LoadKey) -> String {
+    let load = of.load;
+    let text = number::load(load);
     match (load.share_percent, load.offered_per_second) {
         (Some(share), _) => m.text_with("versus-share", &[("share", three(share))]),
         (None, Some(_)) => m.text_with("load-open", &[("rate", text)]),
         (None, None) if load.users == 0 => m.text("load-unknown"),
-        (None, None) if load.job.is_some() => m.text_with("versus-in-flight", &[("n", text)]),
+        (None, None) if of.job.is_some() => m.text_with("versus-in-flight", &[("n", text)]),
         (None, None) if load.users == 1 => m.text("load-one"),
         (None, None) => m.text_with("load-closed", &[("users", text)]),
     }

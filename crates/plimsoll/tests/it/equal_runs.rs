@@ -2,8 +2,8 @@
 //! as that of drives does, which clean up for seconds and are quick again.
 
 use plimsoll_analysis::compare::{
-    Ask, ComparedSide, Configuration, Effect, LoadKey, OfferedLoad, PointComparison, RateKind,
-    Repeat, RepeatFigures, SidePoint, compare,
+    Ask, ComparedSide, Configuration, Effect, PointComparison, RateKind, Repeat, RepeatFigures,
+    SidePoint, compare,
 };
 use plimsoll_analysis::latency::Slice;
 use plimsoll_analysis::summary::Verdict;
@@ -14,11 +14,11 @@ use plimsoll_plan::load::{LoadShape, MockScript, Stall};
 use plimsoll_plan::resolved::{Home, Pacing, Tpcc, TxnMode, Workload};
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::fixture;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::{
     Endpoint, GeneratorShare, LaneControl, LaneMessage, LaneSecond, LaneSpec, TransactionStats,
 };
+use plimsoll_record::{LoadKey, OfferedLoad, fixture};
 use plimsoll_stats::Draws;
 use tokio::sync::{mpsc, watch};
 
@@ -119,22 +119,16 @@ fn carried_out(spec: LaneSpec) -> Vec<LaneSecond> {
 }
 
 fn side(repeats: Vec<Repeat>) -> ComparedSide {
-    let load = OfferedLoad {
-        users: 1,
-        offered_per_second: None,
-        offered_to_per_second: None,
-        job: None,
-        share_percent: None,
-    };
-    let place = LoadKey {
+    let key = LoadKey {
         step: "oltp".into(),
         system: "db".into(),
         medium: None,
         scene: Interference::Alone,
-        load,
+        job: None,
+        load: OfferedLoad::closed(1),
     };
     let point = SidePoint {
-        place,
+        key,
         workload: Default::default(),
         figure: RateKind::Transactions,
         derived: None,

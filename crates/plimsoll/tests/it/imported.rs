@@ -126,7 +126,7 @@ fn no_rule_states_what_an_output_does_not_have() {
         let sides = summary
             .figures
             .points()
-            .filter(|point| point.offered_per_second.is_none());
+            .filter(|point| point.key.load.offered_per_second.is_none());
         let has_closed = sides.count() > 0;
         let states_drops = summary.audit.verdicts.iter().any(|verdict| {
             evidence(verdict)

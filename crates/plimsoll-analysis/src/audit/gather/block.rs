@@ -36,8 +36,7 @@ fn of_point(
         step: step.step.clone(),
         on: medium.medium.clone(),
         job: Some(job.job.clone()),
-        users: point.in_flight,
-        offered_per_second: point.offered_per_second,
+        load: point.load(),
         repeat: point.round,
     });
     if point.measured_s <= 0.0 {

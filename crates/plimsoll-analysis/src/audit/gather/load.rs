@@ -40,8 +40,7 @@ pub(super) fn about(step: &str, on: &str, point: &PointSummary) -> AuditSubject 
         step: step.to_owned(),
         on: on.to_owned(),
         job: None,
-        users: point.users,
-        offered_per_second: point.offered_per_second,
+        load: point.key.load,
         repeat: point.repeat,
     })
 }
@@ -73,7 +72,7 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
     LoadFacts {
         points: point.ids.clone(),
         findings,
-        open: point.offered_per_second.is_some(),
+        open: point.key.load.is_open(),
         probe: ladder.line.is_some(),
         above_line: point.above_line,
         // Nothing disturbs a simulation: the interval alone decides whether it was long enough.
@@ -130,7 +129,7 @@ fn other_cpu(point: &PointSummary) -> Known<f64> {
         .resources
         .host_cpu_busy_percent
         .ok_or(Missing::NoHost)?;
-    if point.scene == Interference::Noisy {
+    if point.key.scene == Interference::Noisy {
         return Err(Missing::NotForThisLoad);
     }
     let others = point.cpu.and_then(|cpu| cpu.others_percent);
@@ -178,7 +177,7 @@ fn in_flight(
     let counts = &point.overall.counts;
     let failing = (counts.failed + counts.dropped) as f64 > counts.settled() as f64 * FAILED_LIMIT;
     // While users wait for something else than their transactions, these are not all of what is under way.
-    if point.offered_per_second.is_some() || thinks || failing || point.power_cut.is_some() {
+    if point.key.load.is_open() || thinks || failing || point.power_cut.is_some() {
         return Err(Missing::NotForThisLoad);
     }
     // Where a rate may have been offered, users may not be what is in flight.
@@ -190,7 +189,7 @@ fn in_flight(
             return Err(Missing::NoMethod);
         }
     }
-    let asked = f64::from(point.users);
+    let asked = f64::from(point.key.load.users);
     if (counts.completed() as f64) < asked * FEWEST_TURNS {
         return Err(Missing::TooFew);
     }
@@ -314,10 +313,10 @@ fn half_width(interval: Option<Interval>, measured_s: f64, of_repeats: bool) -> 
 }
 
 fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision> {
-    if point.offered_to_per_second.is_some() {
+    if point.key.load.offered_to_per_second.is_some() {
         return Err(Missing::NotForThisLoad);
     }
-    let is_open = point.offered_per_second.is_some();
+    let is_open = point.key.load.is_open();
     let repeats = ladder
         .loads
         .iter()
@@ -474,7 +473,7 @@ fn connections(point: &PointSummary) -> Option<f64> {
 fn dropped(facts: &RecordFacts<'_>, point: &PointSummary) -> Known<(u64, f64)> {
     let counts = &point.overall.counts;
     if point.imported.is_some() && counts.dropped == 0 {
-        if point.offered_per_second.is_none() {
+        if !point.key.load.is_open() {
             return Err(Missing::NotForThisLoad);
         }
         if point.ids.iter().any(|id| facts.lacks(*id, "unserved")) {

@@ -150,15 +150,10 @@ fn of_ladders(
     }
 }
 
-fn is_same_load(a: &LoadSummary, b: &LoadSummary) -> bool {
-    a.users == b.users
-        && a.offered_per_second.map(f64::to_bits) == b.offered_per_second.map(f64::to_bits)
-}
-
 fn load_size(load: &LoadSummary) -> (f64, f64) {
     (
-        f64::from(load.users),
-        load.offered_per_second.unwrap_or_default(),
+        f64::from(load.load.users),
+        load.load.offered_per_second.unwrap_or_default(),
     )
 }
 
@@ -171,7 +166,7 @@ fn same_load<'a>(
         second
             .loads
             .iter()
-            .find(|b| is_same_load(a, b))
+            .find(|b| a.load == b.load)
             .map(|b| (a, b))
     });
     pairs.max_by(|(a, _), (b, _)| {
@@ -404,9 +399,9 @@ fn load_of(point: &PointSummary) -> String {
     } else {
         String::new()
     };
-    match point.offered_per_second {
+    match point.key.load.offered_per_second {
         Some(rate) => format!("{rate}/s{repeat}"),
-        None => format!("{}{repeat}", point.users),
+        None => format!("{}{repeat}", point.key.load.users),
     }
 }
 

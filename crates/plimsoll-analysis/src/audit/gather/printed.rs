@@ -85,7 +85,7 @@ pub(super) fn in_flight(record: &Record, point: &PointSummary, per_second: f64) 
     Ok(InFlight {
         per_second,
         mean_ms: mean.ms,
-        asked: f64::from(point.users),
+        asked: f64::from(point.key.load.users),
         edges_percent: longest_ms / 10.0 / point.measured_s,
     })
 }

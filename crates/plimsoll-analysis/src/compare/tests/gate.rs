@@ -40,7 +40,7 @@ fn a_gate_passes_fails_or_is_inconclusive() {
         [GateOutcome::Regression, GateOutcome::Passed]
     );
     let mut missing = of(1.0, 0.002, 2);
-    missing.points[0].place.load.users = 5;
+    missing.points[0].key.load.users = 5;
     assert_eq!(
         gated(&missing, None).outcome,
         GateOutcome::Inconclusive,
@@ -57,7 +57,7 @@ fn in_an_open_loop_the_gate_checks_latency() {
                 .map(|i| window(&[level * (1.0 + f64::from(i) / 1000.0); 60]))
                 .collect(),
         );
-        side.points[0].place.load.offered_per_second = Some(1000.0);
+        side.points[0].key.load.offered_per_second = Some(1000.0);
         side
     };
     let limits = GateLimits {

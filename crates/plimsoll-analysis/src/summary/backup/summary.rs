@@ -8,7 +8,7 @@ use super::super::medium::{MediumFigures, MediumSource};
 use super::super::speed::is_like_speed;
 use super::super::stats::Sampled;
 use plimsoll_record::message::BackupDetail;
-use plimsoll_record::{BackupKind, BackupOutcome};
+use plimsoll_record::{BackupKind, BackupOutcome, OfferedLoad};
 
 /// A step's backups and restores, media beside each other. Of backups beside load: those at one load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,8 +28,8 @@ pub struct BackupSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BesideLoad {
     pub ordinal: u32,
-    pub users: u32,
-    pub offered_per_second: Option<f64>,
+    #[serde(flatten)]
+    pub load: OfferedLoad,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

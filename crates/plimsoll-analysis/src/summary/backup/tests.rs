@@ -1,8 +1,8 @@
 use super::*;
 use crate::{Summary, summarise};
-use plimsoll_record::Record;
 use plimsoll_record::fixture;
 use plimsoll_record::metric::Metric;
+use plimsoll_record::{OfferedLoad, Record};
 
 fn close(found: f64, expected: f64) {
     assert!(
@@ -229,8 +229,7 @@ fn backups_beside_load_stand_by_their_load() {
         beside.beside,
         Some(BesideLoad {
             ordinal: 0,
-            users: 8,
-            offered_per_second: None
+            load: OfferedLoad::closed(8),
         })
     );
     let figures = &beside.media[0].kinds[0];

@@ -58,6 +58,8 @@ fn rate(block: &BlockPoint, figures: &PointSummary) -> Option<Finding> {
             .iter()
             .all(|stream| stream.per_second.is_some());
     let (offered, achieved) = figures
+        .key
+        .load
         .offered_per_second
         .filter(|_| limited)
         .zip(figures.completed_per_second)?;

@@ -8,7 +8,7 @@ use super::super::finding::{Finding, Verdict};
 use super::super::load_summary::RepeatedFigure;
 use super::super::stats::{Halves, Interval, Spread};
 use super::super::steady::Steady;
-use plimsoll_record::BlockStreamInfo;
+use plimsoll_record::{BlockStreamInfo, OfferedLoad};
 
 /// One step, with the media that it was run on beside each other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -112,6 +112,17 @@ pub struct BlockPointSummary {
     pub drives: Vec<DriveSummary>,
     pub findings: Vec<Finding>,
     pub verdict: Verdict,
+}
+
+impl BlockPointSummary {
+    pub fn load(&self) -> OfferedLoad {
+        OfferedLoad {
+            users: self.in_flight,
+            offered_per_second: self.offered_per_second,
+            offered_to_per_second: None,
+            share_percent: self.share_percent,
+        }
+    }
 }
 
 /// In microseconds, from submission to completion, from merged histograms.

@@ -51,7 +51,7 @@ fn the_effect_is_that_of_pairs() {
         panic!("one load")
     };
     assert_eq!(
-        (load.pairs, load.users, load.verdict),
+        (load.pairs, load.load.users, load.verdict),
         (2, 16, Verdict::Valid)
     );
     // 220 and 240 orders a second without, 140 and 157 with noise.

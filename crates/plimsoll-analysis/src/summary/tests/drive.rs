@@ -482,7 +482,7 @@ fn media_are_compared_at_the_same_load() {
         compared
             .loads
             .iter()
-            .map(|load| load.users)
+            .map(|load| load.load.users)
             .collect::<Vec<_>>(),
         [1, 4, 16]
     );

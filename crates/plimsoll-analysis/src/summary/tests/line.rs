@@ -21,7 +21,7 @@ fn the_line_of_the_fixture_is_found_again() {
         assert!(line.tried.iter().all(|tried| tried.repeats.len() == 3));
         let load = &ladder.loads[line.load_index.unwrap()];
         assert_eq!(
-            (load.offered_per_second, ladder.peak),
+            (load.load.offered_per_second, ladder.peak),
             (Some(low), line.load_index)
         );
         let of_line = line.tried.iter().find(|tried| tried.load == low).unwrap();

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::super::rounding::{millis, short};
 use crate::medium;
 use crate::message::Messages;
-use crate::number::three;
+use crate::number;
 
 /// One step on one medium. Times are seconds from the beginning of the first slot.
 #[derive(Serialize)]
@@ -210,10 +210,7 @@ fn label(m: &Messages, own: &StepTimeline, load: SlotLoad) -> String {
     let loads: Vec<SlotLoad> = own.slots.iter().filter_map(|slot| slot.load).collect();
     let mut parts = Vec::new();
     if loads.iter().any(|other| other.ordinal != load.ordinal) {
-        parts.push(match load.offered_per_second {
-            Some(rate) => format!("{}/s", three(rate)),
-            None => load.users.to_string(),
-        });
+        parts.push(number::load_or_rate(load.load));
     }
     match load.scene {
         Interference::Alone => {}
