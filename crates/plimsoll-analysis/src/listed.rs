@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::compare::RateKind;
 use crate::run_summary::Summary;
-use crate::summary::{LadderSummary, LoadSummary, Verdict};
+use crate::summary::{FigureId, LadderSummary, LoadSummary, Verdict};
 
 /// The highest rate of a run, the p99 there, and the run's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -51,14 +51,17 @@ fn highest(loads: impl Iterator<Item = ListedLoad>) -> Option<ListedLoad> {
 }
 
 fn ladder_load(load: &LoadSummary) -> Option<ListedLoad> {
-    let nopm = load.nopm.map(|rate| (rate.median, RateKind::Nopm));
-    let completed = load.completed_per_second;
-    let completed = completed.map(|rate| (rate.median, RateKind::Transactions));
+    let nopm = load
+        .figures
+        .get(FigureId::Nopm)
+        .map(|rate| (rate.value, RateKind::Nopm));
+    let completed = load.figures.get(FigureId::Transactions);
+    let completed = completed.map(|rate| (rate.value, RateKind::Transactions));
     let (rate, rate_kind) = nopm.or(completed)?;
     Some(ListedLoad {
         rate,
         rate_kind,
-        p99_ms: load.p99_ms.map(|p99| p99.median),
+        p99_ms: load.figures.value(FigureId::P99),
     })
 }
 
@@ -66,11 +69,10 @@ fn block_loads(summary: &Summary) -> impl Iterator<Item = ListedLoad> {
     let media = summary.figures.blocks.iter().flat_map(|block| &block.media);
     let jobs = media.flat_map(|medium| &medium.jobs);
     jobs.filter_map(|job| {
-        let figures = job.figures.as_ref()?;
         Some(ListedLoad {
-            rate: figures.iops.median,
+            rate: job.figure(FigureId::Iops)?.value,
             rate_kind: RateKind::Iops,
-            p99_ms: figures.p99_us.map(|p99| p99.median / 1e3),
+            p99_ms: job.figure(FigureId::P99).map(|p99| p99.value),
         })
     })
 }
@@ -88,12 +90,9 @@ mod tests {
         load.verdict = Verdict::Valid;
         let mut higher = load.clone();
         higher.verdict = Verdict::Invalid;
-        let rate = load.nopm.or(load.completed_per_second).unwrap().median;
-        for figure in [&mut higher.nopm, &mut higher.completed_per_second]
-            .into_iter()
-            .flatten()
-        {
-            figure.median *= 10.0;
+        let rate = load.figures.main_rate().unwrap().value;
+        for figure in higher.figures.rates_mut() {
+            figure.value *= 10.0;
         }
         summary.figures.ladders[0].loads.push(higher);
         let listed = ListedResult::of(&summary);

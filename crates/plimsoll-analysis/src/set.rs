@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::Summary;
-use crate::summary::{Finding, LadderSummary, LoadSummary, RepeatedFigure, Verdict};
+use crate::summary::{Estimate, FigureId, FigureSet, Finding, LadderSummary, LoadSummary, Verdict};
 use plimsoll_plan::Interference;
 use plimsoll_record::Severity;
 
@@ -61,14 +61,14 @@ pub fn summarise_set(
                 );
                 let point = &ladder.points[load.typical];
                 let reads = point.resources.device_reads_per_second;
-                let reads = reads.zip(load.completed_per_second.as_ref().map(|rate| rate.median));
                 let reads = reads
+                    .zip(load.figures.value(FigureId::Transactions))
                     .filter(|(_, rate)| *rate > 0.0)
-                    .map(|(reads, rate)| reads / rate);
+                    .and_then(|(reads, rate)| Estimate::single(reads / rate, None));
                 rows.entry(key).or_default().push(InRun {
                     ladder,
                     load,
-                    reads,
+                    figures: load.figures.clone().with(FigureId::DeviceReads, reads),
                 });
             }
         }
@@ -95,8 +95,7 @@ type SetKey = (u32, String, Interference, u32, Vec<usize>, u64);
 struct InRun<'a> {
     ladder: &'a LadderSummary,
     load: &'a LoadSummary,
-    /// Of its device, for each transaction.
-    reads: Option<f64>,
+    figures: FigureSet,
 }
 
 fn row(system: String, scene: Interference, choice: Vec<usize>, loads: &[InRun<'_>]) -> SetRow {
@@ -114,12 +113,7 @@ fn row(system: String, scene: Interference, choice: Vec<usize>, loads: &[InRun<'
         load: first.load,
         choice,
         runs: loads.len(),
-        completed_per_second: over_runs(loads, |load| load.completed_per_second),
-        nopm: over_runs(loads, |load| load.nopm),
-        p99_ms: over_runs(loads, |load| load.p99_ms),
-        device_reads_per_txn: RepeatedFigure::of(
-            loads.iter().map(|run| run.reads.map(|reads| (reads, None))),
-        ),
+        figures: FigureSet::over(loads.iter().map(|run| &run.figures)),
         verdict,
         drive: ladder.drive.clone(),
         is_simulated: ladder.is_simulated,
@@ -141,13 +135,4 @@ fn reasons(loads: &[InRun<'_>], verdict: Verdict) -> Vec<Finding> {
     });
     let findings = points.flat_map(|point| &point.findings);
     Finding::of_all(findings.filter(|finding| finding.severity == severity))
-}
-
-/// A single run keeps the interval that its own seconds give.
-fn over_runs(
-    runs: &[InRun<'_>],
-    figure: fn(&LoadSummary) -> Option<RepeatedFigure>,
-) -> Option<RepeatedFigure> {
-    let figures = runs.iter().map(|run| figure(run.load));
-    RepeatedFigure::of(figures.map(|found| found.map(|own| (own.median, own.interval))))
 }

@@ -33,6 +33,8 @@ mod database;
 mod drive;
 mod drive_summary;
 mod effect;
+mod estimate;
+pub(crate) mod figure;
 mod finding;
 mod findings;
 mod fleet;
@@ -53,6 +55,7 @@ mod point;
 mod point_summary;
 mod precondition;
 pub(crate) mod printed;
+mod ratio;
 mod reset;
 mod responses;
 mod run_figures;
@@ -71,12 +74,12 @@ pub use backup::{
     RATE_LIMIT, RateCheck, RateNotChecked,
 };
 pub use block::{
-    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary,
-    BlockPlace, BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary,
-    Rounds, RoundsOfJob,
+    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockMedium, BlockOpSummary, BlockPlace,
+    BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds,
+    RoundsOfJob,
 };
 pub use commits::COMMITS_LIMIT;
-pub use compare::{ComparedFigures, ComparedLoad, ComparedMedium, Comparison, Ratio};
+pub use compare::{ComparedFigures, ComparedLoad, ComparedMedium, Comparison};
 pub use conserve::Conservation;
 pub use cpu::{CpuShares, FULL_PERCENT};
 pub use cut::CutSummary;
@@ -89,6 +92,8 @@ pub use drive_summary::{
     SIMULATED_MEMORY_FACT, SIMULATED_SPEED_FACT, lateness_us,
 };
 pub use effect::{EffectLoad, MediumEffect, NoiseChange, NoiseEffect, VictimEffect};
+pub use estimate::Estimate;
+pub use figure::{FigureId, FigureInfo, FigureSet, FigureUnit};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 pub use fleet::{Fleet, FleetPoint, FleetShare};
 pub use imported::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
@@ -96,7 +101,7 @@ pub use ladder_summary::LadderSummary;
 pub use latency::{LatencySummary, TxnSummary};
 pub use line::longest_window;
 pub use load_line::{LoadLine, LowestFigure, TriedLoad};
-pub use load_summary::{LoadSummary, RepeatedFigure};
+pub use load_summary::LoadSummary;
 pub use means::{MetricMean, Resources, Withheld};
 pub use medium::{MediumFigures, MediumSecond, MediumSource};
 pub use objective::{
@@ -105,6 +110,7 @@ pub use objective::{
 pub use outage::{AWAY_LIMIT, OutageSummary};
 pub use point_summary::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
+pub use ratio::Ratio;
 pub use reset::ResetSummary;
 pub use responses::Responses;
 pub use run_figures::{DiagnosisSummary, Headline, RunFigures, SUMMARY_VERSION, TooLate};
@@ -187,14 +193,18 @@ fn headline(ladders: &[LadderSummary]) -> Option<Headline> {
         .max_by(|(_, p, a), (_, q, b)| {
             let a = &a.loads[*p];
             let b = &b.loads[*q];
-            let by_kind = a.nopm.is_some().cmp(&b.nopm.is_some());
+            let by_kind = a
+                .figures
+                .get(FigureId::Nopm)
+                .is_some()
+                .cmp(&b.figures.get(FigureId::Nopm).is_some());
             by_kind.then(median_rate(a).total_cmp(&median_rate(b)))
         })
         .map(|(ladder, load_index, _)| Headline { ladder, load_index })
 }
 
 fn median_rate(load: &LoadSummary) -> f64 {
-    load.main_rate().map_or(0.0, |rate| rate.median)
+    load.main_rate().map_or(0.0, |rate| rate.value)
 }
 
 #[cfg(test)]

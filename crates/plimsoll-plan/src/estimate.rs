@@ -9,7 +9,7 @@ mod cost;
 mod totals;
 
 use cost::{base, cost, space_of};
-pub use totals::{Estimate, MediumNeed, StepEstimate};
+pub use totals::{MediumNeed, PlanEstimate, StepEstimate};
 
 use super::resolved::{
     CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, MediumKind, ResolvedPlan, Script,
@@ -67,7 +67,7 @@ pub(super) const FILESYSTEM: Bytes = Bytes::mib(288);
 const ASSUMED_PER_SECOND: f64 = 2_000.0;
 
 /// What the plan takes. Sums saturate.
-pub fn estimate(plan: &ResolvedPlan) -> Estimate {
+pub fn estimate(plan: &ResolvedPlan) -> PlanEstimate {
     let per_step: Vec<StepEstimate> = plan
         .steps
         .iter()
@@ -77,7 +77,7 @@ pub fn estimate(plan: &ResolvedPlan) -> Estimate {
         .medium_ids()
         .filter(|id| plan.medium(*id).kind != MediumKind::Device)
         .partition(|id| !plan.is_simulated() && is_in_memory(plan.medium(*id)));
-    Estimate {
+    PlanEstimate {
         duration: total(per_step.iter().map(|step| step.duration)),
         load_duration: total(per_step.iter().map(|step| step.load_duration)),
         space: needs(plan, space),

@@ -57,7 +57,7 @@ mod value;
 
 pub use describe::describe;
 pub use error::{PlanError, PlanErrors, PlanWarning, by_short_name, nearest, suggestion};
-pub use estimate::{Estimate, MediumNeed, StepEstimate, estimate};
+pub use estimate::{MediumNeed, PlanEstimate, StepEstimate, estimate};
 pub use ids::{BackupId, BlockId, HostId, MediumId, StepId, SystemId, WorkloadId};
 pub use interference::Interference;
 pub use keys::{PlanKey, Section};

@@ -552,7 +552,7 @@ fn passwords_are_neither_described_nor_reported() {
 #[test]
 fn estimates_add_up() {
     let plan = good(EVERYTHING).plan;
-    let Estimate {
+    let PlanEstimate {
         duration,
         load_duration,
         per_step,

@@ -3,8 +3,8 @@
 pub(crate) mod tables;
 
 use plimsoll_analysis::summary::{
-    BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary,
-    BlockWorkerSummary, Rounds,
+    BlockJobSummary, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary,
+    BlockWorkerSummary, LatencySummary, Rounds,
 };
 use plimsoll_plan::units::Bytes;
 use plimsoll_record::BlockStreamInfo;
@@ -258,7 +258,7 @@ impl<'a> DurableWrites<'a> {
     }
 
     /// How long a writer waits: for the flush, or with `O_DSYNC` for the write.
-    pub fn waits(&self) -> Option<BlockLatency> {
+    pub fn waits(&self) -> Option<LatencySummary> {
         self.sync.or(self.write)?.latency
     }
 }

@@ -1,6 +1,6 @@
 //! A ladder in words, and its tables.
 
-use plimsoll_analysis::summary::{LadderSummary, LatencySummary, TxnSummary};
+use plimsoll_analysis::summary::{FigureId, LadderSummary, LatencySummary, TxnSummary};
 use plimsoll_plan::PlacedName;
 
 use crate::load_summary::{LoadView, half, interval, repeated, spread, with_load};
@@ -65,9 +65,9 @@ pub(crate) fn table<'a>() -> Loads<'a> {
         .column("repeats", Plain, |v| v.summary.repeats())
         .if_any(|v| v.is_repeated);
     rates(table)
-        .column("p50", Three, |v| v.summary.p50_ms)
-        .column("p95", Three, |v| v.summary.p95_ms)
-        .column("p99", Three, |v| v.summary.p99_ms)
+        .column("p50", Three, |v| v.summary.figures.get(FigureId::P50))
+        .column("p95", Three, |v| v.summary.figures.get(FigureId::P95))
+        .column("p99", Three, |v| v.summary.figures.get(FigureId::P99))
         .column("failed", Whole, |v| v.counted(|p| p.overall.counts.failed))
         .text_column("dropped", Whole, LoadView::dropped)
         .if_any(|v| v.any(|p| p.overall.counts.dropped > 0))
@@ -102,9 +102,11 @@ pub(crate) fn table<'a>() -> Loads<'a> {
 /// How sure a rate is: of repeats their interval and spread, of single points half the interval.
 fn rates(table: Loads<'_>) -> Loads<'_> {
     table
-        .column("nopm", Whole, |v| v.summary.nopm)
+        .column("nopm", Whole, |v| v.summary.figures.get(FigureId::Nopm))
         .if_any(|v| v.is_tpcc)
-        .column("rate", Three, |v| v.summary.completed_per_second)
+        .column("rate", Three, |v| {
+            v.summary.figures.get(FigureId::Transactions)
+        })
         .unless_any(|v| v.is_tpcc)
         .column("interval", Percent, |v| half(v.rate()))
         .unless_any(|v| v.is_repeated)
@@ -116,7 +118,7 @@ fn rates(table: Loads<'_>) -> Loads<'_> {
         .if_any(|v| v.is_repeated && v.is_tpcc)
         .column("spread", Three, |v| spread(v.rate()))
         .if_any(|v| v.is_repeated && !v.is_tpcc)
-        .column("tpm", Whole, |v| v.summary.tpm)
+        .column("tpm", Whole, |v| v.summary.figures.get(FigureId::Tpm))
         .if_any(|v| v.is_tpcc)
         .column("tpm-user", Whole, |v| v.point.tpm_per_user)
         .if_any(|v| v.is_tpcc)

@@ -3,8 +3,8 @@
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::search::{Attempt, SearchState};
 use plimsoll_analysis::summary::{
-    Bottleneck, LadderSummary, LoadLine, ObjectiveResult, PreconditionSummary, ResetSummary,
-    Shortfall, Sign, TriedLoad,
+    Bottleneck, FigureId, LadderSummary, LoadLine, ObjectiveResult, PreconditionSummary,
+    ResetSummary, Shortfall, Sign, TriedLoad,
 };
 
 use plimsoll_plan::objective::Quantile;
@@ -120,19 +120,22 @@ fn rate(m: &Messages, ladder: &LadderSummary, line: &LoadLine) -> String {
     let Some(at) = line.load_index.and_then(|index| ladder.loads.get(index)) else {
         return String::new();
     };
-    let p99 = at.p99_ms.map(|p99| p99.median);
+    let p99 = at.figures.get(FigureId::P99).map(|p99| p99.value);
     let mut args = vec![
         ("p99", or_none(p99, three)),
         ("txn", ladder::main_txn(m, ladder)),
     ];
-    match (at.nopm, at.completed_per_second) {
+    match (
+        at.figures.get(FigureId::Nopm),
+        at.figures.get(FigureId::Transactions),
+    ) {
         (Some(nopm), _) => {
-            args.push(("nopm", whole(nopm.median)));
-            args.push(("each", three(nopm.median / 60.0)));
+            args.push(("nopm", whole(nopm.value)));
+            args.push(("each", three(nopm.value / 60.0)));
             m.text_with("line-rate-nopm", &args)
         }
         (None, Some(rate)) => {
-            args.push(("rate", three(rate.median)));
+            args.push(("rate", three(rate.value)));
             m.text_with("line-rate", &args)
         }
         (None, None) => String::new(),

@@ -1,7 +1,7 @@
 //! A row of a ladder's table: one load over its repeats.
 
 use plimsoll_analysis::summary::{
-    Interval, LadderSummary, LoadSummary, PointSummary, RepeatedFigure, Resources, Steady,
+    Estimate, FigureId, Interval, LadderSummary, LoadSummary, PointSummary, Resources, Steady,
 };
 
 use crate::number;
@@ -25,10 +25,12 @@ pub(crate) struct LoadView<'a> {
 
 pub(crate) fn views(ladder: &LadderSummary) -> Vec<LoadView<'_>> {
     let loads = ladder.loads.iter();
-    let is_tpcc = loads.clone().any(|load| load.tpm.is_some())
+    let is_tpcc = loads
+        .clone()
+        .any(|load| load.figures.get(FigureId::Tpm).is_some())
         || !loads
             .clone()
-            .any(|load| load.completed_per_second.is_some());
+            .any(|load| load.figures.get(FigureId::Transactions).is_some());
     let mut views = Vec::new();
     for (place, summary) in loads.enumerate() {
         let point = &ladder.points[summary.typical];
@@ -94,11 +96,11 @@ impl LoadView<'_> {
     }
 
     /// NOPM, or the rate of other workloads.
-    pub fn rate(&self) -> Option<RepeatedFigure> {
+    pub fn rate(&self) -> Option<Estimate> {
         if self.is_tpcc {
-            self.summary.nopm
+            self.summary.figures.get(FigureId::Nopm)
         } else {
-            self.summary.completed_per_second
+            self.summary.figures.get(FigureId::Transactions)
         }
     }
 
@@ -123,16 +125,16 @@ fn steady_weight(steady: &Steady) -> u8 {
 }
 
 /// `±` half the 95 % interval in percent of the figure.
-pub(crate) fn half(figure: Option<RepeatedFigure>) -> Option<f64> {
+pub(crate) fn half(figure: Option<Estimate>) -> Option<f64> {
     Some(figure?.interval?.relative()? * 100.0)
 }
 
 /// The 95 % interval.
-pub(crate) fn interval(figure: Option<RepeatedFigure>) -> Option<Interval> {
+pub(crate) fn interval(figure: Option<Estimate>) -> Option<Interval> {
     figure?.interval
 }
 
 /// The lowest and the highest of all repeats.
-pub(crate) fn spread(figure: Option<RepeatedFigure>) -> Option<CellValue> {
+pub(crate) fn spread(figure: Option<Estimate>) -> Option<CellValue> {
     figure.map(|own| CellValue::Range(own.min, own.max))
 }

@@ -1,6 +1,6 @@
 //! A table is declared once, as columns; text, page, CSV and JSON are rendered from the same cells.
 
-use plimsoll_analysis::summary::Interval;
+use plimsoll_analysis::summary::{FigureId, Interval};
 use serde_json::{Map, Value as Json};
 
 use crate::message::Messages;
@@ -145,6 +145,18 @@ impl<'a, R> Table<'a, R> {
         value: impl Fn(&R) -> C + 'a,
     ) -> Self {
         self.message(id, unit, move |row, _| value(row))
+    }
+
+    /// Times in microseconds, of which `ms` gives milliseconds: `p99-us`.
+    pub fn micros(
+        self,
+        figures: &[FigureId],
+        ms: impl Fn(&R, FigureId) -> Option<f64> + Copy + 'a,
+    ) -> Self {
+        figures.iter().fold(self, |table, &figure| {
+            let id = format!("{}-us", figure.info().name);
+            table.column(id, Unit::Three, move |row| Some(ms(row, figure)? * 1e3))
+        })
     }
 
     /// For people, with words of the catalog in its cells.

@@ -7,7 +7,7 @@ use super::figures::RateEstimate;
 use super::refused::{LoadPlace, RefusedFigures};
 use crate::emulated::{DataSheet, StatedRate};
 use crate::summary::{
-    BlockJobSummary, BlockMedium, BlockSummary, Interval, Ratio, RunFigures, Verdict,
+    BlockJobSummary, BlockMedium, BlockSummary, FigureId, Interval, Ratio, RunFigures, Verdict,
 };
 
 /// Drives are near their highest rate with so many in flight, even where the sheet is about more.
@@ -112,12 +112,14 @@ fn answer(
     job: &BlockJobSummary,
     sheet: Option<&DataSheet>,
 ) -> Option<BlockAnswer> {
-    let figures = job.figures?;
+    let figures = &job.figures.as_ref()?.figures;
+    let iops = figures.get(FigureId::Iops)?;
+    let mb_per_second = figures.value(FigureId::MbPerSecond)?;
     let stated = sheet.and_then(|sheet| stated(sheet, medium.workers, &job.streams));
     let percent_of = |stated: &StatedRate| {
         let own = match stated.is_sequential {
-            true => figures.mb_per_second.median * 1e6,
-            false => figures.iops.median,
+            true => mb_per_second * 1e6,
+            false => iops.value,
         };
         own * 100.0 / stated.per_second
     };
@@ -126,9 +128,9 @@ fn answer(
         medium: medium.medium.clone(),
         drive: medium.drive.clone(),
         slower: medium.slower.filter(|factor| *factor > 1.0),
-        iops: figures.iops.into(),
-        mb_per_second: figures.mb_per_second.median,
-        p99_us: figures.p99_us.map(|p99| p99.median),
+        iops: iops.into(),
+        mb_per_second,
+        p99_us: figures.value(FigureId::P99).map(|ms| ms * 1e3),
         ratio: job.against_first.map(|own| Ratio {
             ratio: own.iops,
             interval: own

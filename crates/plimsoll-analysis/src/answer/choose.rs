@@ -11,8 +11,8 @@ use crate::emulated::DriveOrder;
 use crate::full_speed::FullSpeed;
 use crate::predict::Prediction;
 use crate::summary::{
-    Comparison, Interval, LadderSummary, LoadSummary, MediumSpeed, Ratio, Verdict, is_like_speed,
-    quantile,
+    Comparison, FigureId, Interval, LadderSummary, LoadSummary, MediumSpeed, Ratio, Verdict,
+    is_like_speed, quantile,
 };
 use plimsoll_record::OfferedLoad;
 
@@ -91,7 +91,7 @@ pub(super) fn at_full_speed(
 fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> AnswerRow {
     let predicted = at_full_speed(input.full_speed, ladder, load).filter(|_| !load.load.is_open());
     let at_full_speed = predicted.and_then(|own| {
-        let value = match load.nopm {
+        let value = match load.figures.get(FigureId::Nopm) {
             Some(_) => own.nopm?,
             None => own.per_second,
         };
@@ -114,7 +114,7 @@ fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> An
         is_uncertain,
         at_full_speed: at_full_speed.filter(|_| !is_uncertain),
         at_cpu_speeds: at_cpu_speeds(ladder, load),
-        p99_ms: load.p99_ms.map(|p99| p99.median),
+        p99_ms: load.figures.value(FigureId::P99),
         ratio: None,
         verdict: (input.refused).verdict(LoadPlace::of_ladder(ladder, load), load.verdict),
     }
@@ -550,7 +550,7 @@ pub(super) fn single(input: ChoiceInput<'_>) -> Option<ChosenAnswer> {
     let peaks = ladders.iter().enumerate().filter_map(|(place, ladder)| {
         let peak = valid_peak(input, ladder)?;
         let rate = ladder.loads[peak].main_rate()?;
-        Some((place, peak, rate.median))
+        Some((place, peak, rate.value))
     });
     let (place, peak, _) = peaks.max_by(|a, b| a.2.total_cmp(&b.2))?;
     let ladder = &ladders[place];
@@ -586,7 +586,7 @@ pub(super) fn single(input: ChoiceInput<'_>) -> Option<ChosenAnswer> {
                 .then(|| ladder.step.clone()),
             others: other_steps(input, ladder),
         }),
-        nopm: load.nopm.is_some(),
+        nopm: load.figures.get(FigureId::Nopm).is_some(),
         is_refused: false,
         rows,
         loads: vec![ChosenLoad {
@@ -608,7 +608,7 @@ fn valid_peak(input: ChoiceInput<'_>, ladder: &LadderSummary) -> Option<usize> {
         return ladder.peak.filter(|peak| is_valid(*peak));
     }
     let valid = (0..ladder.loads.len()).filter(|place| is_valid(*place));
-    let rates = valid.filter_map(|place| Some((place, ladder.loads[place].main_rate()?.median)));
+    let rates = valid.filter_map(|place| Some((place, ladder.loads[place].main_rate()?.value)));
     rates
         .max_by(|(_, a), (_, b)| a.total_cmp(b))
         .map(|(place, _)| place)
@@ -628,7 +628,7 @@ fn other_steps(input: ChoiceInput<'_>, own: &LadderSummary) -> Vec<StepPeak> {
             continue;
         };
         let step = ladder.step.clone();
-        let rate = rate.median;
+        let rate = rate.value;
         match peaks.iter_mut().find(|own| own.step == step) {
             Some(known) => known.rate = known.rate.max(rate),
             None => peaks.push(StepPeak { step, rate }),

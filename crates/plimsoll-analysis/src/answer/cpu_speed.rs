@@ -29,7 +29,7 @@ pub(super) fn at_cpu_speeds(ladder: &LadderSummary, load: &LoadSummary) -> Optio
     if !ladder.is_simulated || load.load.is_open() {
         return None;
     }
-    let rate = load.main_rate()?.median;
+    let rate = load.main_rate()?.value;
     let waits = ladder.points[load.typical].waits.as_ref()?;
     let cpu = waits.cpu_of_work_percent()? / 100.0;
     let [slow, fast] = SPEEDS.map(|speed| rate / (cpu / speed + 1.0 - cpu));

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::summary::{Interval, Ratio, RepeatedFigure};
+use crate::summary::{Estimate, Interval, Ratio};
 
 /// A figure, with its 95 % interval where it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -26,10 +26,10 @@ impl RateEstimate {
     }
 }
 
-impl From<RepeatedFigure> for RateEstimate {
-    fn from(figure: RepeatedFigure) -> Self {
+impl From<Estimate> for RateEstimate {
+    fn from(figure: Estimate) -> Self {
         Self {
-            value: figure.median,
+            value: figure.value,
             interval: figure.interval,
         }
     }

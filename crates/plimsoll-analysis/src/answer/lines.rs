@@ -7,7 +7,8 @@ use super::figures::RateEstimate;
 use super::refused::{LoadPlace, RefusedFigures};
 use crate::search::SearchState;
 use crate::summary::{
-    LadderSummary, LoadLine, LoadSummary, LowestFigure, RunFigures, Sign, Verdict, is_like_speed,
+    FigureId, LadderSummary, LoadLine, LoadSummary, LowestFigure, RunFigures, Sign, Verdict,
+    is_like_speed,
 };
 
 /// The highest load of one medium that met the objective.
@@ -68,8 +69,8 @@ impl LineAnswer {
             line: line.line,
             below: line.below,
             throughput: at.and_then(|at| at.main_rate()).map(RateEstimate::from),
-            nopm: at.is_some_and(|at| at.nopm.is_some()),
-            p99_ms: at.and_then(|at| Some(at.p99_ms?.median)),
+            nopm: at.is_some_and(|at| at.figures.get(FigureId::Nopm).is_some()),
+            p99_ms: at.and_then(|at| at.figures.value(FigureId::P99)),
             verdict: match at {
                 Some(at) => verdict(at),
                 None => tried.max().unwrap_or(Verdict::Invalid),

@@ -7,7 +7,9 @@ use crate::emulated::{DataSheet, DriveOrder, StatedRate};
 use crate::full_speed::{FullSpeed, FullSpeedPoint};
 use crate::predict::{Prediction, TimeParts};
 use crate::summarise;
-use crate::summary::{BlockJobSummary, Bottleneck, Finding, FindingKind, Interval, MediumSpeed};
+use crate::summary::{
+    BlockJobSummary, Bottleneck, FigureId, Finding, FindingKind, Interval, MediumSpeed,
+};
 
 mod orders;
 
@@ -30,10 +32,9 @@ fn slowed() -> RunFigures {
     for ladder in &mut figures.ladders {
         ladder.slower = Some(10.0);
         for load in &mut ladder.loads {
-            let rates = [&mut load.nopm, &mut load.completed_per_second];
-            for own in rates.into_iter().flatten() {
-                let [low, high] = [own.median * 0.9999, own.median * 1.0001];
-                let narrow = Interval::new(own.median, low, high);
+            for own in load.figures.rates_mut() {
+                let [low, high] = [own.value * 0.9999, own.value * 1.0001];
+                let narrow = Interval::new(own.value, low, high);
                 own.interval = own.interval.or(Some(narrow));
             }
         }
@@ -229,12 +230,9 @@ fn a_prediction_that_contradicts_what_was_measured_is_none() {
     for ladder in &mut figures.ladders {
         ladder.loads.truncate(1);
         for load in &mut ladder.loads {
-            for rate in [&mut load.nopm, &mut load.completed_per_second]
-                .into_iter()
-                .flatten()
-            {
-                let (low, high) = (rate.median * 0.999, rate.median * 1.001);
-                rate.interval = Some(Interval::new(rate.median, low, high));
+            for rate in load.figures.rates_mut() {
+                let (low, high) = (rate.value * 0.999, rate.value * 1.001);
+                rate.interval = Some(Interval::new(rate.value, low, high));
             }
         }
     }
@@ -485,27 +483,24 @@ fn figures_of_a_job_are_those_of_its_tables_in_every_round() {
     let jobs: Vec<&BlockJobSummary> = jobs.flat_map(|medium| &medium.jobs).collect();
     assert!(jobs.iter().any(|job| rounds(job) > 1));
     for job in jobs {
-        let Some(latency) = job.figures.and_then(|own| own.latency()) else {
-            continue;
-        };
-        let rising = [
-            latency.p50_us,
-            latency.p95_us,
-            latency.p99_us,
-            latency.p999_us,
-            latency.max_us,
-        ];
+        let figures = &job.figures.as_ref().unwrap().figures;
+        let rising: Vec<f64> = FigureId::TIMES[1..]
+            .iter()
+            .filter_map(|time| figures.value(*time))
+            .collect();
         assert!(rising.is_sorted(), "{}: {rising:?}", job.job);
         // Of a single kind of requests the job's figures are that kind's.
         if let [op] = job.by_op.as_slice() {
-            assert_eq!(op.latency, Some(latency), "{}", job.job);
+            let of_op = op.latency.unwrap();
+            let same = |time: &FigureId| of_op.ms(*time) == figures.value(*time);
+            assert!(FigureId::TIMES.iter().all(same), "{}", job.job);
         }
     }
     // With rounds that differ, as on a busy machine.
     let step = &mut figures.blocks[0];
     for job in step.media.iter_mut().flat_map(|medium| &mut medium.jobs) {
-        let figure = job.figures.as_mut().unwrap();
-        figure.p99_us.as_mut().unwrap().median *= 1.25;
+        let figures = &mut job.figures.as_mut().unwrap().figures;
+        figures.get_mut(FigureId::P99).unwrap().value *= 1.25;
     }
     let answers = blocks_of(&figures, &[]).unwrap();
     for answer in &answers {
@@ -518,7 +513,10 @@ fn figures_of_a_job_are_those_of_its_tables_in_every_round() {
             .jobs
             .iter()
             .find(|own| own.job == answer.job);
-        let tables = job.unwrap().figures.unwrap().p99_us.map(|p99| p99.median);
+        let tables = job
+            .unwrap()
+            .figure(FigureId::P99)
+            .map(|p99| p99.value * 1e3);
         assert_eq!(answer.p99_us, tables, "{}", answer.job);
     }
 }
@@ -672,7 +670,7 @@ fn of_several_steps_the_one_that_carries_most_is_named_and_what_the_others_carry
     }
     let peak = |ladder: &crate::summary::LadderSummary| {
         let rates = ladder.loads.iter().filter_map(|load| load.main_rate());
-        rates.map(|rate| rate.median).fold(0.0, f64::max)
+        rates.map(|rate| rate.value).fold(0.0, f64::max)
     };
     let peaks = [peak(&figures.ladders[0]), peak(&figures.ladders[1])];
     let most = usize::from(peaks[1] > peaks[0]);

@@ -7,7 +7,7 @@ use super::ask::Ask;
 use super::difference::Difference;
 use super::side::{RateKind, Repeat, SidePoint};
 use crate::latency::{Slice, repeats_quantile, window_quantile};
-use crate::summary::{Interval, LatencySummary, RepeatedFigure, Verdict, is_like_speed};
+use crate::summary::{Estimate, Interval, LatencySummary, Verdict, is_like_speed};
 use plimsoll_record::hist::Hist;
 use plimsoll_stats::{FEWEST_REPEATS, RankTest, TooShort, rank_test, rate_interval};
 
@@ -341,7 +341,7 @@ impl<'a> SideLatency<'a> {
             }
             each.push(Some((hist.quantile(q)?.as_millis_f64(), None)));
         }
-        RepeatedFigure::of(each.into_iter()).map(|own| own.median)
+        Estimate::of(each.into_iter()).map(|own| own.value)
     }
 
     fn interval(&self, q: f64, by_repeats: bool) -> Result<Interval, TooShort> {

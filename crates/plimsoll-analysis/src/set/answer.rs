@@ -1,7 +1,7 @@
 //! The answer of a set: which combination has the highest throughput, and how many times that of the lowest.
 
 use super::{SetRow, SetSummary};
-use crate::summary::{Ratio, RepeatedFigure, Verdict, is_like_speed};
+use crate::summary::{Estimate, Ratio, Verdict, is_like_speed};
 
 /// Combinations at the highest load at which most of them are valid.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct SetAnswer<'a> {
 }
 
 /// A combination with its throughput.
-type RatedRow<'a> = (&'a SetRow, RepeatedFigure);
+type RatedRow<'a> = (&'a SetRow, Estimate);
 
 /// Those at the speed that most of them have, and the others.
 fn at_one_speed(all: Vec<RatedRow<'_>>) -> (Vec<RatedRow<'_>>, Vec<RatedRow<'_>>) {
@@ -69,11 +69,9 @@ impl SetSummary {
             .iter()
             .filter_map(|row| Some((*row, valid_rate(row)?)));
         let (mut rated, others) = at_one_speed(rated.collect());
-        rated.sort_by(|(_, a), (_, b)| b.median.total_cmp(&a.median));
+        rated.sort_by(|(_, a), (_, b)| b.value.total_cmp(&a.value));
         let ratio = match rated.as_slice() {
-            [(_, best), .., (_, lowest)] => {
-                Ratio::of(best.median, best.interval, lowest.median, lowest.interval)
-            }
+            [(_, best), .., (_, lowest)] => best.ratio_to(*lowest),
             _ => None,
         };
         let is_uncertain = ratio.is_some_and(|own| own.is_uncertain());
@@ -88,10 +86,10 @@ impl SetSummary {
 }
 
 /// NOPM, or transactions of all types.
-fn valid_rate(row: &SetRow) -> Option<RepeatedFigure> {
+fn valid_rate(row: &SetRow) -> Option<Estimate> {
     let is_usable = row.verdict != Verdict::Invalid && !row.load.is_open();
-    let rate = row.nopm.or(row.completed_per_second)?;
-    is_usable.then_some(rate).filter(|rate| rate.median > 0.0)
+    let rate = row.figures.main_rate()?;
+    is_usable.then_some(rate).filter(|rate| rate.value > 0.0)
 }
 
 #[cfg(test)]
@@ -101,6 +99,7 @@ mod tests {
 
     use super::*;
     use crate::set::SetAxisSummary;
+    use crate::summary::{FigureId, FigureSet};
 
     fn row(choice: usize, users: u32, rate: f64, verdict: Verdict) -> SetRow {
         SetRow {
@@ -110,10 +109,8 @@ mod tests {
             load: OfferedLoad::closed(users),
             choice: vec![choice],
             runs: 1,
-            completed_per_second: RepeatedFigure::of([Some((rate, None))].into_iter()),
-            nopm: None,
-            p99_ms: None,
-            device_reads_per_txn: None,
+            figures: FigureSet::default()
+                .with(FigureId::Transactions, Estimate::single(rate, None)),
             verdict,
             drive: None,
             is_simulated: false,

@@ -9,7 +9,7 @@ use plimsoll_record::OfferedLoad;
 use serde::Serialize;
 
 use super::row::{SetAxisSummary, SetRow};
-use crate::summary::{Interval, RepeatedFigure, Verdict, is_like_speed};
+use crate::summary::{Estimate, Interval, Verdict, is_like_speed};
 use plimsoll_plan::Interference;
 use plimsoll_plan::size;
 
@@ -128,16 +128,16 @@ fn crossover(axes: &[SetAxisSummary], memory: usize, group: &[&SetRow]) -> Cross
 struct Amount {
     bytes: u64,
     written: String,
-    figure: RepeatedFigure,
+    figure: Estimate,
     runs: usize,
 }
 
 impl Amount {
     fn of(row: &SetRow, written: String) -> Option<Self> {
         let figure = row
-            .nopm
-            .or(row.completed_per_second)
-            .filter(|figure| figure.median > 0.0)?;
+            .figures
+            .main_rate()
+            .filter(|figure| figure.value > 0.0)?;
         let bytes = size::parse(&written).ok()?.0;
         (row.verdict < Verdict::Invalid).then_some(Self {
             bytes,
@@ -174,7 +174,7 @@ impl Amount {
             .noise()
             .zip(other.noise())
             .map_or(0.0, |(a, b)| a.hypot(b));
-        (other.figure.median / self.figure.median - 1.0).abs() > noise.max(CHANGE_LIMIT)
+        (other.figure.value / self.figure.value - 1.0).abs() > noise.max(CHANGE_LIMIT)
     }
 }
 
@@ -190,10 +190,10 @@ fn find(amounts: impl Iterator<Item = Amount>) -> CrossoverFound {
         return CrossoverFound::From {
             size: own.written.clone(),
             largest: written,
-            ratio: largest.figure.median / own.figure.median,
+            ratio: largest.figure.value / own.figure.value,
         };
     }
-    let ratio = largest.figure.median / before.figure.median;
+    let ratio = largest.figure.value / before.figure.value;
     let noise = before.scatter(largest);
     let before = before.written.clone();
     if noise.is_some_and(|noise| (ratio - 1.0).abs() > noise) {
@@ -219,8 +219,8 @@ mod tests {
 
     fn amount(written: &str, median: f64, half: Option<f64>) -> Amount {
         let interval = half.map(|half| Interval::new(median, median - half, median + half));
-        let figure = RepeatedFigure {
-            median,
+        let figure = Estimate {
+            value: median,
             interval,
             min: median,
             max: median,

@@ -3,7 +3,7 @@
 use plimsoll_record::OfferedLoad;
 use serde::Serialize;
 
-use crate::summary::{Finding, RepeatedFigure, Verdict};
+use crate::summary::{FigureSet, Finding, Verdict, figure};
 use plimsoll_plan::Interference;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,12 +26,9 @@ pub struct SetRow {
     pub load: OfferedLoad,
     pub choice: Vec<usize>,
     pub runs: usize,
-    /// Transactions of all types completed per second: medians over the runs.
-    pub completed_per_second: Option<RepeatedFigure>,
-    pub nopm: Option<RepeatedFigure>,
-    pub p99_ms: Option<RepeatedFigure>,
-    /// Of the device below the medium, for each completed transaction: 0 where memory holds all data.
-    pub device_reads_per_txn: Option<RepeatedFigure>,
+    /// Medians over the runs.
+    #[serde(flatten, serialize_with = "figure::set_row")]
+    pub figures: FigureSet,
     /// The worst of its runs'.
     pub verdict: Verdict,
     /// What people call the drive that was emulated, with how much slower it ran.

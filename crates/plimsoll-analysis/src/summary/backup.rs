@@ -20,10 +20,10 @@ pub use summary::{
     RateNotChecked,
 };
 
-use super::compare::Ratio;
 use super::finding::{Finding, FindingKind, Verdict};
 use super::index::Index;
 use super::medium::Track;
+use super::ratio::Ratio;
 use super::stats::Sampled;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, Point, Severity, SubjectId};

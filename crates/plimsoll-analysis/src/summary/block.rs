@@ -8,9 +8,9 @@ mod summary;
 
 pub(super) use step::of_run;
 pub use summary::{
-    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary,
-    BlockPlace, BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary,
-    Rounds, RoundsOfJob,
+    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockMedium, BlockOpSummary, BlockPlace,
+    BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds,
+    RoundsOfJob,
 };
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Media side by side: the same step at the same load, against the first medium.
 
+use super::estimate::Estimate;
+use super::figure::{FigureId, FigureSet};
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -7,6 +9,7 @@ use serde::Serialize;
 use super::finding::Verdict;
 use super::ladder_summary::LadderSummary;
 use super::load_summary::LoadSummary;
+use super::ratio::Ratio;
 use super::speed::is_like_speed;
 use super::stats::Interval;
 use plimsoll_plan::Interference;
@@ -60,42 +63,6 @@ pub struct ComparedFigures {
     pub p99_ratio: Option<f64>,
 }
 
-/// A ratio of two means; its 95 % interval where both have one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Ratio {
-    pub ratio: f64,
-    pub interval: Option<Interval>,
-}
-
-/// An interval that reaches further than this factor from its ratio, up or down, answers nothing.
-const UNCERTAIN_FACTOR: f64 = 2.0;
-
-impl Ratio {
-    /// Whether its interval is too wide for an answer.
-    pub fn is_uncertain(&self) -> bool {
-        self.interval.is_some_and(|own| {
-            own.low * UNCERTAIN_FACTOR < self.ratio || own.high > self.ratio * UNCERTAIN_FACTOR
-        })
-    }
-
-    /// `None` for a ratio to nothing.
-    pub(crate) fn of(
-        rate: f64,
-        interval: Option<Interval>,
-        first: f64,
-        of_first: Option<Interval>,
-    ) -> Option<Self> {
-        let ratio = (first > 0.0).then(|| rate / first)?;
-        let interval = interval
-            .zip(of_first)
-            .and_then(|(own, first)| own.ratio_to(first));
-        Some(Self {
-            ratio,
-            interval: interval.map(|interval| interval.with(ratio)),
-        })
-    }
-}
-
 /// Index of the step, mode, interference.
 type StepKey<'a> = (u32, &'a str, Interference);
 
@@ -125,12 +92,20 @@ fn compare(ladders: &[(usize, &LadderSummary)]) -> Comparison {
         .iter()
         .flat_map(|(_, ladder)| &ladder.loads)
         .collect();
-    measured.retain(|load| load.completed_per_second.is_some());
-    let nopm = !measured.is_empty() && measured.iter().all(|load| load.nopm.is_some());
+    measured.retain(|load| load.figures.get(FigureId::Transactions).is_some());
+    let nopm = !measured.is_empty()
+        && measured
+            .iter()
+            .all(|load| load.figures.get(FigureId::Nopm).is_some());
+    let rate = if nopm {
+        FigureId::Nopm
+    } else {
+        FigureId::Transactions
+    };
     let mut loads: Vec<ComparedLoad> = Vec::new();
     for load in ladders.iter().flat_map(|(_, ladder)| &ladder.loads) {
         if !loads.iter().any(|known| known.load == load.load) {
-            loads.push(compare_load(ladders, load.load, nopm));
+            loads.push(compare_load(ladders, load.load, rate));
         }
     }
     Comparison {
@@ -154,34 +129,26 @@ fn compare(ladders: &[(usize, &LadderSummary)]) -> Comparison {
 fn compare_load(
     ladders: &[(usize, &LadderSummary)],
     offered: OfferedLoad,
-    nopm: bool,
+    rate: FigureId,
 ) -> ComparedLoad {
-    let own = ladders
+    let loads: Vec<Option<&LoadSummary>> = ladders
         .iter()
-        .map(|(_, ladder)| ladder.loads.iter().find(|load| load.load == offered));
-    let mut figures: Vec<Option<ComparedFigures>> = own
-        .map(|load| load.and_then(|load| of(load, nopm)))
+        .map(|(_, ladder)| ladder.loads.iter().find(|load| load.load == offered))
         .collect();
-    let first_speed = ladders[0].1.slower;
-    if let Some(first) = figures[0].filter(|first| first.verdict < Verdict::Invalid) {
-        let others = ladders[1..].iter().zip(&mut figures[1..]);
-        for other in others
-            .filter(|((_, ladder), _)| is_like_speed(ladder.slower, first_speed))
-            .filter_map(|(_, figures)| figures.as_mut())
-            .filter(|other| other.verdict < Verdict::Invalid)
-        {
-            other.rate_ratio = Ratio::of(
-                other.rate,
-                other.rate_interval,
-                first.rate,
-                first.rate_interval,
-            );
-            let p99 = other
-                .p99_ms
-                .zip(first.p99_ms)
-                .filter(|(_, first)| *first > 0.0);
-            other.p99_ratio = p99.map(|(other, first)| other / first);
-        }
+    let is_usable = |load: &&LoadSummary| load.verdict < Verdict::Invalid;
+    let first = loads[0].filter(is_usable);
+    let mut figures: Vec<Option<ComparedFigures>> = Vec::new();
+    for (place, (load, (_, ladder))) in loads.iter().zip(ladders).enumerate() {
+        let is_other = place > 0 && is_like_speed(ladder.slower, ladders[0].1.slower);
+        figures.push(load.and_then(|load| {
+            let first = first.filter(|_| is_other && is_usable(&load));
+            compared(
+                &load.figures,
+                load.verdict,
+                first.map(|own| &own.figures),
+                rate,
+            )
+        }));
     }
     ComparedLoad {
         load: offered,
@@ -189,47 +156,24 @@ fn compare_load(
     }
 }
 
-fn of(load: &LoadSummary, nopm: bool) -> Option<ComparedFigures> {
-    let rate = if nopm {
-        load.nopm?
-    } else {
-        load.completed_per_second?
-    };
+/// `first` are those that ratios are against.
+fn compared(
+    own: &FigureSet,
+    verdict: Verdict,
+    first: Option<&FigureSet>,
+    rate: FigureId,
+) -> Option<ComparedFigures> {
+    let Estimate {
+        value, interval, ..
+    } = own.get(rate)?;
+    let first = first.filter(|first| first.get(rate).is_some());
+    let ratio = |figure| own.ratio(figure, first?);
     Some(ComparedFigures {
-        rate: rate.median,
-        rate_interval: rate.interval,
-        p99_ms: load.p99_ms.map(|p99| p99.median),
-        verdict: load.verdict,
-        rate_ratio: None,
-        p99_ratio: None,
+        rate: value,
+        rate_interval: interval,
+        p99_ms: own.value(FigureId::P99),
+        verdict,
+        rate_ratio: ratio(rate),
+        p99_ratio: ratio(FigureId::P99).map(|own| own.ratio),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn relative_widths_of_a_ratio_add_in_squares() {
-        let around = |mean: f64, half: f64| Some(Interval::new(mean, mean - half, mean + half));
-        // 3 % and 4 % make 5 %.
-        let ratio = Ratio::of(50.0, around(50.0, 1.5), 200.0, around(200.0, 8.0)).unwrap();
-        let interval = ratio.interval.unwrap();
-        assert_eq!(ratio.ratio, 0.25);
-        assert!(
-            (interval.low - 0.2375).abs() < 1e-3 && (interval.high - 0.2625).abs() < 1e-3,
-            "{interval:?}"
-        );
-        assert_eq!(
-            Ratio::of(50.0, None, 200.0, around(200.0, 8.0))
-                .unwrap()
-                .interval,
-            None
-        );
-        assert_eq!(
-            Ratio::of(50.0, None, 0.0, None),
-            None,
-            "there is no ratio to nothing"
-        );
-    }
 }

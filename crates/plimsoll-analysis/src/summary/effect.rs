@@ -10,14 +10,14 @@
 use serde::Serialize;
 
 use super::backup::{self, BackupFigures};
-use super::compare::Ratio;
+use super::estimate::Estimate;
 use super::finding::{Finding, FindingKind, Verdict};
 use super::index::Index;
 use super::ladder_summary::LadderSummary;
-use super::load_summary::RepeatedFigure;
 use super::medium::{MediumFigures, Track};
 use super::point;
 use super::point_summary::PointSummary;
+use super::ratio::Ratio;
 use super::stats::Interval;
 use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
@@ -417,7 +417,7 @@ impl EffectRepeats<'_, '_> {
                 .collect();
             // As the ladder has them: the repeats' median.
             let median = |side: usize| {
-                Some(RepeatedFigure::of(each.iter().map(|pair| Some((pair[side]?, None))))?.median)
+                Some(Estimate::of(each.iter().map(|pair| Some((pair[side]?, None))))?.value)
             };
             let pairs = if self.pairs.is_empty() {
                 &[]

@@ -8,6 +8,8 @@ use super::cpu::CpuShares;
 use super::cut::CutSummary;
 use super::database::DatabaseFigures;
 use super::drive_summary::DriveSummary;
+use super::estimate::Estimate;
+use super::figure::{FigureId, FigureSet};
 use super::finding::{Finding, Verdict};
 use super::latency::{LatencySummary, TxnSummary};
 use super::means::{MetricMean, Resources};
@@ -148,6 +150,19 @@ impl PointSummary {
     /// What points of one ladder are ranked by: NOPM, or the rate of completed transactions.
     pub fn main_rate(&self) -> Option<f64> {
         self.nopm.or(self.completed_per_second)
+    }
+
+    /// What loads of a ladder are judged by.
+    pub fn figures(&self) -> FigureSet {
+        let estimate = |value: Option<f64>, interval| Estimate::single(value?, interval);
+        FigureSet::default()
+            .with(FigureId::Nopm, estimate(self.nopm, self.nopm_interval))
+            .with(FigureId::Tpm, estimate(self.tpm, self.tpm_interval))
+            .with(
+                FigureId::Transactions,
+                estimate(self.completed_per_second, self.rate_interval),
+            )
+            .with_times(self.main_latency())
     }
 
     /// Response times of the first transaction type (New-Order), and of all types where there is no TPC-C.

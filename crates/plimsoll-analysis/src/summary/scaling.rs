@@ -79,7 +79,7 @@ pub(super) fn of(loads: &[LoadSummary]) -> Option<Scaling> {
         .iter()
         .filter(|load| load.verdict < Verdict::Invalid && load.load.users == load.connections);
     let mut points: Vec<(f64, f64)> = usable
-        .filter_map(|load| Some((f64::from(load.load.users), load.main_rate()?.median)))
+        .filter_map(|load| Some((f64::from(load.load.users), load.main_rate()?.value)))
         .collect();
     points.retain(|(_, rate)| *rate > 0.0);
     points.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -5,7 +5,7 @@ use crate::units::{Bytes, Nanos};
 
 /// What a plan takes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Estimate {
+pub struct PlanEstimate {
     /// Preconditions, ramp and measure of all points on all media. Cooling ends when the last transaction has, so it is
     /// not in.
     pub duration: Nanos,
@@ -26,7 +26,7 @@ pub struct MediumNeed {
     pub bytes: Bytes,
 }
 
-/// A step's share of an [`Estimate`].
+/// A step's share of an [`PlanEstimate`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepEstimate {
     pub step: String,
@@ -39,7 +39,7 @@ pub struct StepEstimate {
     pub load_duration: Nanos,
 }
 
-impl Estimate {
+impl PlanEstimate {
     /// Points of all ladders, whose number is known.
     pub fn ladder_points(&self) -> u64 {
         self.per_step

@@ -9,7 +9,7 @@ use crate::resolved::{
 };
 use crate::units::{Bytes, Nanos};
 use crate::{
-    Estimate, MediumNeed, Options, Parsed, PlanErrors, ResolvedPlan, describe, estimate, parse,
+    MediumNeed, Options, Parsed, PlanErrors, PlanEstimate, ResolvedPlan, describe, estimate, parse,
 };
 
 /// Every key of a drive with a value that is not its default, one drive with all defaults, one of a file, and two
@@ -250,7 +250,7 @@ fn a_power_cut_is_scaled_like_the_measurement() {
 #[test]
 fn what_is_written_on_emulated_drives_needs_memory_or_space() {
     let plan = read(PLAN).plan;
-    let Estimate {
+    let PlanEstimate {
         space,
         memory,
         per_step,

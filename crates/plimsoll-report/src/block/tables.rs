@@ -1,9 +1,8 @@
 //! The tables of a step on media themselves.
 
 use plimsoll_analysis::summary::{
-    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary,
-    BlockPointSummary, BlockSummary, BlockWorkerSummary, DriveSummary, RepeatedFigure, Rounds,
-    RoundsOfJob,
+    BlockCurvePoint, BlockJobSummary, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary,
+    BlockWorkerSummary, DriveSummary, Estimate, FigureId, Rounds, RoundsOfJob,
 };
 use plimsoll_record::BlockStreamInfo;
 use plimsoll_stats::rounds::Fit;
@@ -26,7 +25,9 @@ pub(crate) fn on_media<'b, 'a>(all: &'b [Across<'a>]) -> Vec<&'b OnMedium<'a>> {
 
 /// Whether a job was measured more than once.
 fn is_repeated(job: &BlockJobSummary) -> bool {
-    job.figures.is_some_and(|figures| figures.rounds > 1)
+    job.figures
+        .as_ref()
+        .is_some_and(|figures| figures.rounds > 1)
 }
 
 /// Whether any job of a step was measured more than once.
@@ -49,14 +50,26 @@ fn place<'a, R: 'a>(
         .spare(SPARE)
 }
 
-fn times<'a, R: 'a>(table: Table<'a, R>, of: fn(&R) -> Option<BlockLatency>) -> Table<'a, R> {
-    table
-        .column("mean-us", Three, move |r| Some(of(r)?.mean_us))
-        .column("p50-us", Three, move |r| Some(of(r)?.p50_us))
-        .column("p95-us", Three, move |r| Some(of(r)?.p95_us))
-        .column("p99-us", Three, move |r| Some(of(r)?.p99_us))
-        .column("p999-us", Three, move |r| Some(of(r)?.p999_us))
-        .column("max-us", Three, move |r| Some(of(r)?.max_us))
+/// Times of requests, in the order of their columns.
+pub(crate) const TIMES: [FigureId; 6] = [
+    FigureId::Mean,
+    FigureId::P50,
+    FigureId::P95,
+    FigureId::P99,
+    FigureId::P999,
+    FigureId::Max,
+];
+
+fn value(job: &BlockJobSummary, figure: FigureId) -> Option<f64> {
+    job.figure(figure).map(|own| own.value)
+}
+
+/// Of all requests of a job, or of one kind.
+fn ms(job: &BlockJobSummary, op: Option<&BlockOpSummary>, figure: FigureId) -> Option<f64> {
+    match op {
+        Some(op) => op.latency?.ms(figure),
+        None => value(job, figure),
+    }
 }
 
 /// A job at full speed, or one of its kinds of requests.
@@ -72,22 +85,15 @@ impl JobRow<'_> {
         self.op.map_or_else(|| value.into(), |_| "".into())
     }
 
-    fn figure(
-        &self,
-        of_job: fn(&BlockFigures) -> Option<f64>,
-        of_op: fn(&BlockOpSummary) -> Option<f64>,
-    ) -> Option<f64> {
+    fn figure(&self, figure: FigureId, of_op: fn(&BlockOpSummary) -> Option<f64>) -> Option<f64> {
         match self.op {
             Some(op) => of_op(op),
-            None => self.job.figures.as_ref().and_then(of_job),
+            None => value(self.job, figure),
         }
     }
 
-    fn latency(&self) -> Option<BlockLatency> {
-        match self.op {
-            Some(op) => op.latency,
-            None => self.job.figures?.latency(),
-        }
+    fn ms(&self, figure: FigureId) -> Option<f64> {
+        ms(self.job, self.op, figure)
     }
 }
 
@@ -120,27 +126,22 @@ pub(crate) fn jobs<'a>() -> Table<'a, JobRow<'a>> {
             None => r.job.job.clone(),
         })
         .column("repeats", Plain, |r| {
-            r.of_job(r.job.figures.map(|f| f.rounds))
+            r.of_job(r.job.figures.as_ref().map(|f| f.rounds))
         })
         .if_any(|r| is_repeated(r.job))
         .column("in-flight", Plain, |r| {
             r.of_job(r.point.map(|own| own.in_flight).filter(|n| *n > 0))
         })
         .column("iops", Three, |r| {
-            r.figure(|f| Some(f.iops.median), |op| Some(op.per_second))
+            r.figure(FigureId::Iops, |op| Some(op.per_second))
         })
         .column("interval", Percent, |r| {
-            r.of_job(half(r.job.figures.map(|f| f.iops)))
+            r.of_job(half(r.job.figure(FigureId::Iops)))
         })
         .column("block-mb", Three, |r| {
-            r.figure(|f| Some(f.mb_per_second.median), moved)
+            r.figure(FigureId::MbPerSecond, moved)
         })
-        .column("mean-us", Three, |r| Some(r.latency()?.mean_us))
-        .column("p50-us", Three, |r| Some(r.latency()?.p50_us))
-        .column("p95-us", Three, |r| Some(r.latency()?.p95_us))
-        .column("p99-us", Three, |r| Some(r.latency()?.p99_us))
-        .column("p999-us", Three, |r| Some(r.latency()?.p999_us))
-        .column("max-us", Three, |r| Some(r.latency()?.max_us))
+        .micros(&TIMES, JobRow::ms)
         .column("verdict", Plain, |r| r.of_job(Some(r.job.verdict)))
         .spare(&["in-flight", "repeats", "p95-us", "interval", "p50-us"])
 }
@@ -153,8 +154,12 @@ fn moved(op: &BlockOpSummary) -> Option<f64> {
 type Jobs<'a> = Table<'a, &'a OnMedium<'a>>;
 
 impl OnMedium<'_> {
-    fn iops(&self) -> Option<RepeatedFigure> {
-        Some(self.job.figures?.iops)
+    fn iops(&self) -> Option<Estimate> {
+        self.job.figure(FigureId::Iops)
+    }
+
+    fn ms(&self, figure: FigureId) -> Option<f64> {
+        value(self.job, figure)
     }
 }
 
@@ -165,11 +170,13 @@ pub(crate) fn side_by_side<'a>() -> Jobs<'a> {
         |on: &&'a OnMedium<'a>| *on,
         |on| on.several,
     )
-    .page_column("rounds", Plain, |on| on.job.figures.map_or(0, |f| f.rounds))
+    .page_column("rounds", Plain, |on| {
+        on.job.figures.as_ref().map_or(0, |f| f.rounds)
+    })
     .if_any(|on| is_repeated(on.job))
     .column("iops", Three, |on| on.iops())
     .page_column("interval", Percent, |on| half(on.iops()))
-    .column("block-mb", Three, |on| Some(on.job.figures?.mb_per_second))
+    .column("block-mb", Three, |on| on.job.figure(FigureId::MbPerSecond))
     .column("ratio", Three, |on| Some(on.job.against_first?.iops))
     .if_any(|on| on.several)
     .column("ratio-interval", Three, |on| {
@@ -177,8 +184,9 @@ pub(crate) fn side_by_side<'a>() -> Jobs<'a> {
         Some(CellValue::Range(ratios.iops_low?, ratios.iops_high?))
     })
     .if_any(|on| on.several)
-    .column("mean-us", Three, |on| on.job.figures?.mean_us)
-    .page_column("p99-us", Three, |on| on.job.figures?.p99_us)
+    .micros(&[FigureId::Mean], |on, figure| on.ms(figure))
+    .micros(&[FigureId::P99], |on, figure| on.ms(figure))
+    .on_page()
     .column("mean-ratio", Three, |on| on.job.against_first?.mean_latency)
     .if_any(|on| on.several)
     .column("verdict", Plain, |on| on.job.verdict)
@@ -194,12 +202,7 @@ pub(crate) fn latency<'a>() -> Jobs<'a> {
         |on: &&'a OnMedium<'a>| *on,
         |on| on.several,
     )
-    .column("mean-us", Three, |on| on.job.figures?.mean_us)
-    .column("p50-us", Three, |on| on.job.figures?.p50_us)
-    .column("p95-us", Three, |on| on.job.figures?.p95_us)
-    .column("p99-us", Three, |on| on.job.figures?.p99_us)
-    .column("p999-us", Three, |on| on.job.figures?.p999_us)
-    .column("max-us", Three, |on| on.job.figures?.max_us)
+    .micros(&TIMES, |on, figure| on.ms(figure))
     .grouped(|on| on.several.then(|| on.job.job.clone()))
 }
 
@@ -223,7 +226,7 @@ pub(crate) fn op_rows<'a>(all: &'a [Across<'_>]) -> Vec<OpsRow<'a>> {
 
 /// Reads, writes and flushes apart, and all of them, of each job and medium.
 pub(crate) fn by_op<'a>() -> Table<'a, OpsRow<'a>> {
-    let table = place(
+    place(
         Table::new("block-operations"),
         |r: &OpsRow<'_>| r.on,
         |r| r.on.several,
@@ -236,16 +239,13 @@ pub(crate) fn by_op<'a>() -> Table<'a, OpsRow<'a>> {
     .column("requests", Whole, |r| Some(r.op?.requests))
     .column("rate-s", Three, |r| match r.op {
         Some(op) => Some(op.per_second),
-        None => Some(r.on.job.figures?.iops.median),
+        None => value(r.on.job, FigureId::Iops),
     })
     .column("block-mb", Three, |r| match r.op {
         Some(op) => moved(op),
-        None => Some(r.on.job.figures?.mb_per_second.median),
-    });
-    times(table, |r| match r.op {
-        Some(op) => op.latency,
-        None => r.on.job.figures?.latency(),
+        None => value(r.on.job, FigureId::MbPerSecond),
     })
+    .micros(&TIMES, |r, figure| ms(r.on.job, r.op, figure))
     .column("in-flight", Plain, in_flight)
     .row_class(|r| if r.op.is_none() { "total" } else { "" })
 }
@@ -301,11 +301,16 @@ pub(crate) fn fsync<'a>() -> Table<'a, DurableWrites<'a>> {
         .message("durable", Words, |r, m| durable(m, r.stream))
         .column("durable-writes", Three, |r| Some(r.write?.per_second))
         .column("flushes-s", Three, |r| Some(r.sync?.per_second))
-        .column("mean-us", Three, |r| Some(r.waits()?.mean_us))
-        .column("p50-us", Three, |r| Some(r.waits()?.p50_us))
-        .column("p99-us", Three, |r| Some(r.waits()?.p99_us))
-        .column("p999-us", Three, |r| Some(r.waits()?.p999_us))
-        .column("max-us", Three, |r| Some(r.waits()?.max_us))
+        .micros(
+            &[
+                FigureId::Mean,
+                FigureId::P50,
+                FigureId::P99,
+                FigureId::P999,
+                FigureId::Max,
+            ],
+            |r, figure| r.waits()?.ms(figure),
+        )
         .blank_repeats(2)
         .spare(SPARE)
         .grouped(|r| Some(r.job.to_owned()))

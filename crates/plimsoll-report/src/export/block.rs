@@ -2,9 +2,10 @@
 
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
-    BlockJobSummary, BlockLatency, BlockMedium, BlockPointSummary, BlockSummary, Interval,
+    BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Interval, LatencySummary,
 };
 
+use crate::block::tables::TIMES;
 use crate::table::Table;
 
 /// Requests of one kind of a point.
@@ -19,7 +20,7 @@ pub(crate) struct BlockOpRow<'a> {
     per_second: Option<f64>,
     interval: Option<Interval>,
     mb_per_second: Option<f64>,
-    latency: Option<BlockLatency>,
+    latency: Option<LatencySummary>,
 }
 
 impl BlockOpRow<'_> {
@@ -75,7 +76,7 @@ fn all_requests<'a>(
 }
 
 pub(crate) fn table<'a>() -> Table<'a, BlockOpRow<'a>> {
-    Table::<BlockOpRow<'_>>::new("block")
+    let table = Table::<BlockOpRow<'_>>::new("block")
         .field("step", |r| r.step.step.clone())
         .field("workload", |r| r.step.workload.clone())
         .field("profile", |r| r.step.profile.clone())
@@ -96,13 +97,13 @@ pub(crate) fn table<'a>() -> Table<'a, BlockOpRow<'a>> {
         .field("requests", |r| r.requests)
         .field("per_second", |r| r.per_second)
         .interval_fields("per_second_interval", |r| r.interval)
-        .field("mb_per_second", |r| r.mb_per_second)
-        .field("mean_us", |r| Some(r.latency?.mean_us))
-        .field("p50_us", |r| Some(r.latency?.p50_us))
-        .field("p95_us", |r| Some(r.latency?.p95_us))
-        .field("p99_us", |r| Some(r.latency?.p99_us))
-        .field("p999_us", |r| Some(r.latency?.p999_us))
-        .field("max_us", |r| Some(r.latency?.max_us))
+        .field("mb_per_second", |r| r.mb_per_second);
+    TIMES
+        .iter()
+        .fold(table, |table, &figure| {
+            let key = format!("{}_us", figure.info().name);
+            table.field(key, move |r| Some(r.latency?.ms(figure)? * 1e3))
+        })
         .field("steady", |r| r.point.steady.name())
         .field("steady_range_percent", |r| Some(r.steady()?.0))
         .field("steady_slope_percent", |r| Some(r.steady()?.1))

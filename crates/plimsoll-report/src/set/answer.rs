@@ -3,7 +3,7 @@
 use std::mem::discriminant;
 
 use plimsoll_analysis::set::{SetAnswer, SetAxisSummary, SetRow, SetSummary};
-use plimsoll_analysis::summary::{Finding, FindingKind, MediumSpeed, Verdict};
+use plimsoll_analysis::summary::{FigureId, Finding, FindingKind, MediumSpeed, Verdict};
 
 use super::rows::{rate, value};
 use crate::answer::{Labeled, MOST_LIMITS, NextStep, distinct, words, wrapped};
@@ -95,7 +95,7 @@ impl<'a> SetWords<'a> {
             };
         };
         let best = answer.best();
-        let unit = m.text(match best.nopm {
+        let unit = m.text(match best.figures.get(FigureId::Nopm) {
             Some(_) => "headline-nopm",
             None => "headline-rate",
         });
@@ -103,7 +103,7 @@ impl<'a> SetWords<'a> {
         let mut args = vec![
             ("load", m.load(best.load)),
             ("best", names.of_row(best)),
-            ("rate", three(rate(best).map_or(0.0, |own| own.median))),
+            ("rate", three(rate(best).map_or(0.0, |own| own.value))),
             ("unit", unit.clone()),
         ];
         let id = match &answer.ratio {
@@ -278,7 +278,7 @@ fn bars(names: &CombinationNames<'_>, rows: &[&SetRow]) -> Vec<PlotBar> {
                 color: ChartColor(Some(color)),
                 mark: PlotMark {
                     place: 0,
-                    value: own.median,
+                    value: own.value,
                     range: own.interval.map(|own| [own.low, own.high]),
                     is_invalid: row.verdict == Verdict::Invalid,
                 },
@@ -315,13 +315,13 @@ pub(crate) fn table<'a>(axes: &[PlacedAxis<'a>]) -> Table<'a, &'a SetRow> {
             .named(&own.axis.name)
     });
     table
-        .column("nopm", Three, |row| row.nopm)
-        .if_any(|row| row.nopm.is_some())
-        .column("rate", Three, |row| row.completed_per_second)
-        .if_any(|row| row.nopm.is_none())
+        .column("nopm", Three, |row| row.figures.get(FigureId::Nopm))
+        .if_any(|row| row.figures.get(FigureId::Nopm).is_some())
+        .column("rate", Three, |row| row.figures.get(FigureId::Transactions))
+        .if_any(|row| row.figures.get(FigureId::Nopm).is_none())
         .text_column("interval", Percent, |row| half(rate(row)))
         .if_any(|row| half(rate(row)).is_some())
-        .column("p99", Three, |row| row.p99_ms)
+        .column("p99", Three, |row| row.figures.get(FigureId::P99))
         .column("verdict", Plain, |row| row.verdict)
         .spare(&["interval", "p99"])
 }

@@ -11,7 +11,7 @@ use crate::svg::color::ChartColor;
 /// What a chart shows.
 pub(super) struct ChartFigure {
     pub name: String,
-    pub of: fn(&SetRow) -> Option<summary::RepeatedFigure>,
+    pub of: fn(&SetRow) -> Option<summary::Estimate>,
 }
 
 struct ChartLine<'a> {
@@ -80,7 +80,7 @@ impl ChartLine<'_> {
             let own = (figure.of)(point.row)?;
             Some(PlotMark {
                 place: point.place,
-                value: own.median,
+                value: own.value,
                 range: Some(range(own)),
                 is_invalid: point.row.verdict == Verdict::Invalid,
             })
@@ -142,7 +142,7 @@ fn line_name(m: &Messages, axes: &[SetAxisSummary], row: &SetRow, axis: usize) -
 }
 
 /// What repeats or the window's own parts give as an interval, else the range of the repeats.
-fn range(figure: summary::RepeatedFigure) -> [f64; 2] {
+fn range(figure: summary::Estimate) -> [f64; 2] {
     match figure.interval {
         Some(own) => [own.low, own.high],
         None => [figure.min, figure.max],

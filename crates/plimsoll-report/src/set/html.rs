@@ -2,7 +2,7 @@
 
 use askama::Template;
 use plimsoll_analysis::set::SetSummary;
-use plimsoll_analysis::summary::Verdict;
+use plimsoll_analysis::summary::{FigureId, Verdict};
 
 use super::answer::page_answer;
 use super::chart::{ChartFigure, by_axis};
@@ -77,7 +77,7 @@ impl GroupView {
             },
             ChartFigure {
                 name: m.text("set-reads-long"),
-                of: |row| row.device_reads_per_txn,
+                of: |row| row.figures.get(FigureId::DeviceReads),
             },
         ];
         let mut charts = Vec::new();

@@ -1,7 +1,7 @@
 //! The rows of a set of runs, and their tables.
 
 use plimsoll_analysis::set::{SetAxisSummary, SetRow, SetSummary};
-use plimsoll_analysis::summary::RepeatedFigure;
+use plimsoll_analysis::summary::{Estimate, FigureId};
 
 use crate::load_summary::half;
 use crate::message::Messages;
@@ -57,16 +57,23 @@ pub(super) fn value<'a>(axis: &'a SetAxisSummary, row: &SetRow, place: usize) ->
 }
 
 /// NOPM where the workload has it.
-pub(super) fn rate(row: &SetRow) -> Option<RepeatedFigure> {
-    row.nopm.or(row.completed_per_second)
+pub(super) fn rate(row: &SetRow) -> Option<Estimate> {
+    row.figures
+        .get(FigureId::Nopm)
+        .or(row.figures.get(FigureId::Transactions))
 }
 
 pub(super) fn rate_name(m: &Messages, rows: &[&SetRow]) -> String {
-    m.text(if rows.iter().all(|row| row.nopm.is_some()) {
-        "text-nopm"
-    } else {
-        "set-rate"
-    })
+    m.text(
+        if rows
+            .iter()
+            .all(|row| row.figures.get(FigureId::Nopm).is_some())
+        {
+            "text-nopm"
+        } else {
+            "set-rate"
+        },
+    )
 }
 
 /// Why the row is doubtful or invalid: each finding once.
@@ -95,18 +102,22 @@ pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
         .column("load", Plain, |row| load(row))
         .column("nopm", Three, |row| rate(row))
         .headed("text-nopm")
-        .unless_any(|row| row.nopm.is_none())
+        .unless_any(|row| row.figures.get(FigureId::Nopm).is_none())
         .column("rate", Three, |row| rate(row))
-        .if_any(|row| row.nopm.is_none())
+        .if_any(|row| row.figures.get(FigureId::Nopm).is_none())
         .column("interval", Decimals(1), |row| half(rate(row)))
         .headed("text-interval")
-        .field("completed_per_second", |row| row.completed_per_second)
-        .interval_fields("completed", |row| row.completed_per_second?.interval)
-        .field("nopm", |row| row.nopm)
-        .column("p99", Three, |row| row.p99_ms)
+        .field("completed_per_second", |row| {
+            row.figures.get(FigureId::Transactions)
+        })
+        .interval_fields("completed", |row| {
+            row.figures.get(FigureId::Transactions)?.interval
+        })
+        .field("nopm", |row| row.figures.get(FigureId::Nopm))
+        .column("p99", Three, |row| row.figures.get(FigureId::P99))
         .headed("text-p99")
         .key("p99_ms")
-        .column("reads", Three, |row| row.device_reads_per_txn)
+        .column("reads", Three, |row| row.figures.get(FigureId::DeviceReads))
         .key("device_reads_per_txn")
         .page_column("drive", Sentences, |row| row.drive.clone())
         .if_any(|row| row.drive.is_some())
@@ -121,7 +132,7 @@ pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
 /// The rate at a value of one axis, by the values of another.
 pub(crate) struct CrossedRow<'a> {
     value: &'a str,
-    rates: Vec<Option<RepeatedFigure>>,
+    rates: Vec<Option<Estimate>>,
 }
 
 /// `None` of a set that does not have two axes.

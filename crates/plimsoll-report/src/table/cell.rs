@@ -1,6 +1,6 @@
 //! What a cell holds.
 
-use plimsoll_analysis::summary::{Interval, RepeatedFigure, Verdict};
+use plimsoll_analysis::summary::{Estimate, Interval, Verdict};
 use serde_json::{Number, Value as Json};
 
 use super::value_type::ValueType;
@@ -143,7 +143,7 @@ from! {
     &str as Text: text => CellValue::Text(text.to_owned());
     UtcTime as Time: time => CellValue::Time(time.0);
     Interval as Text: own => CellValue::Range(own.low, own.high);
-    RepeatedFigure as Number: figure => CellValue::Number(figure.median);
+    Estimate as Number: figure => CellValue::Number(figure.value);
     Verdict as Text: verdict => TableCell::word("verdict-", verdict.name()).styled(verdict.name());
 }
 

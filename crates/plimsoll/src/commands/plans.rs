@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use plimsoll_plan::resolved::{EngineKind, ResolvedPlan, Step, System, SystemKind};
 use plimsoll_plan::units::Nanos;
-use plimsoll_plan::{Estimate, estimate, matrix, parse};
+use plimsoll_plan::{PlanEstimate, estimate, matrix, parse};
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Table;
 use plimsoll_report::table::Unit::Words;
@@ -88,7 +88,7 @@ fn row(file: &BundledFile) -> Result<PlanRow, Failure> {
     let failed = |errors| plan_errors::failure(file.name(), file.text, errors);
     let plan = parse(file.text, &options).map_err(failed)?.plan;
     let cells = matrix(file.text, &options).map_err(failed)?;
-    let estimates: Vec<Estimate> = match &cells {
+    let estimates: Vec<PlanEstimate> = match &cells {
         Some(matrix) => matrix
             .cells
             .iter()

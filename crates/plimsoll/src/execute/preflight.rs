@@ -15,7 +15,7 @@ use plimsoll_plan::resolved::{
     DriveForm, EmulatedDrive, Medium, MediumKind, ResolvedPlan, Step, SystemKind, WithoutFuse,
 };
 use plimsoll_plan::units::Bytes;
-use plimsoll_plan::{Estimate, MediumId, MediumNeed, SystemId, estimate};
+use plimsoll_plan::{MediumId, MediumNeed, PlanEstimate, SystemId, estimate};
 
 use super::block::{device_permit, grant_job_file};
 use super::existing::{check_route, expect_answer};
@@ -32,7 +32,7 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
     if !plan.on_hosts.is_empty() {
         return Ok(());
     }
-    let Estimate {
+    let PlanEstimate {
         space: needed,
         memory,
         ..

@@ -9,9 +9,8 @@ fn with_ratio(ratio: f64) -> RunFigures {
     for (ladder, rate) in figures.ladders.iter_mut().zip([100.0 * ratio, 100.0]) {
         ladder.loads.truncate(1);
         for load in &mut ladder.loads {
-            let rates = [&mut load.nopm, &mut load.completed_per_second];
-            for own in rates.into_iter().flatten() {
-                own.median = rate;
+            for own in load.figures.rates_mut() {
+                own.value = rate;
                 own.interval = Some(Interval::new(rate, rate * 0.999, rate * 1.001));
             }
         }
@@ -90,11 +89,7 @@ fn a_wrong_order_at_full_speed_beside_a_prediction_is_no_answer() {
 fn a_window_too_short_for_an_interval_has_no_prediction() {
     let mut figures = with_ratio(1.3);
     for load in figures.ladders.iter_mut().flat_map(|own| &mut own.loads) {
-        let rates = [&mut load.nopm, &mut load.completed_per_second];
-        rates
-            .into_iter()
-            .flatten()
-            .for_each(|own| own.interval = None);
+        load.figures.rates_mut().for_each(|own| own.interval = None);
     }
     let answer = of_media(&figures, &predicted(&figures, [120.0, 100.0]));
     assert_eq!(answer.basis, RateBasis::Slowed { slower: 10.0 });

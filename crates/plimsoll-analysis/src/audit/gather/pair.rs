@@ -10,7 +10,7 @@ use crate::audit::input::{AuditedSide, Known, Maintained, Pair};
 use crate::audit::rules::{BACKUPS, DRIVE, VICTIMS};
 use crate::audit::{Evidence, Missing};
 use crate::summary::{
-    BlockMedium, BlockSummary, LadderSummary, LoadSummary, PointSummary, RepeatedFigure,
+    BlockMedium, BlockSummary, Estimate, FigureId, LadderSummary, LoadSummary, PointSummary,
     RunFigures, is_like_speed,
 };
 use plimsoll_plan::{Interference, Section};
@@ -125,9 +125,9 @@ fn of_ladders(
         let rates = a
             .main_rate()
             .zip(b.main_rate())
-            .filter(|(a, _)| a.median > 0.0);
+            .filter(|(a, _)| a.value > 0.0);
         effect_percent = rates
-            .map(|(a, b)| (b.median / a.median - 1.0) * 100.0)
+            .map(|(a, b)| (b.value / a.value - 1.0) * 100.0)
             .ok_or(Missing::NothingMeasured);
     }
     // With noise they differ on purpose.
@@ -177,10 +177,10 @@ fn same_load<'a>(
 }
 
 /// Highest less lowest of repeats in percent of their median.
-fn spread(figure: Option<RepeatedFigure>) -> Known<f64> {
-    let figure = figure.filter(|figure| figure.median > 0.0 && figure.max > figure.min);
+fn spread(figure: Option<Estimate>) -> Known<f64> {
+    let figure = figure.filter(|figure| figure.value > 0.0 && figure.max > figure.min);
     figure
-        .map(|figure| (figure.max - figure.min) * 100.0 / figure.median)
+        .map(|figure| (figure.max - figure.min) * 100.0 / figure.value)
         .ok_or(Missing::NoRepeats)
 }
 
@@ -412,7 +412,8 @@ fn of_media(
     (first, second): (&BlockMedium, &BlockMedium),
 ) -> Pair {
     let side = |medium: &BlockMedium| {
-        let figures = medium.jobs.first().and_then(|job| job.figures);
+        let job = medium.jobs.first();
+        let figures = job.and_then(|job| job.figures.as_ref());
         let mut configuration: BTreeMap<String, String> = BTreeMap::new();
         let id = facts.medium(Some(&medium.medium));
         let known = of_medium(facts, id);
@@ -431,7 +432,7 @@ fn of_media(
             runs: figures
                 .map(|figures| figures.rounds)
                 .ok_or(Missing::NothingMeasured),
-            spread_percent: spread(figures.map(|figures| figures.iops)),
+            spread_percent: spread(job.and_then(|job| job.figure(FigureId::Iops))),
             ..AuditedSide::unknown(format!("{}, {}", step.step, medium.medium))
         }
     };

@@ -44,7 +44,10 @@ pub(super) fn of_point(
     }
     let printed = PrintedLatencies::of_point(facts.record, id);
     let printed_us = mean_ms(&printed, &read.op).map(|mean| mean.ms * 1e3);
-    let mean_us = read.latency.map(|latency| latency.mean_us).or(printed_us);
+    let mean_us = read
+        .latency
+        .map(|latency| latency.mean_ms * 1e3)
+        .or(printed_us);
     let fast = mean_us.filter(|mean| *mean < FASTEST_US);
     let fast = fast.map(|mean_us| Evidence::FastReads {
         mean_us,

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::super::compare::Ratio;
 use super::super::finding::{Finding, Verdict};
 use super::super::medium::{MediumFigures, MediumSource};
+use super::super::ratio::Ratio;
 use super::super::speed::is_like_speed;
 use super::super::stats::Sampled;
 use plimsoll_record::message::BackupDetail;

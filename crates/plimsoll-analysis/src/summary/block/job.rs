@@ -1,12 +1,12 @@
 //! One job over its rounds, and its curve.
 
-use super::super::compare::Ratio;
+use super::super::estimate::Estimate;
+use super::super::figure::{FigureId, FigureSet};
 use super::super::finding::Verdict;
-use super::super::load_summary::RepeatedFigure;
-use super::super::stats::Interval;
+use super::super::latency::LatencySummary;
+use super::super::ratio::Ratio;
 use super::summary::{
-    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockOpSummary,
-    BlockPointSummary, BlockRatios,
+    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockOpSummary, BlockPointSummary, BlockRatios,
 };
 use plimsoll_record::BlockPoint;
 
@@ -31,7 +31,9 @@ pub(super) fn of(points: Vec<JobPoint<'_>>) -> Option<BlockJobSummary> {
         job: block.job.clone(),
         job_index: block.job_index,
         streams: block.streams.clone(),
-        typical: figures.and_then(|figures| typical(&points, figures.iops.median)),
+        typical: figures
+            .as_ref()
+            .and_then(|own| typical(&points, own.figures.value(FigureId::Iops)?)),
         by_op: by_op(points.iter().filter(|point| point.counts)),
         points,
         figures,
@@ -41,40 +43,16 @@ pub(super) fn of(points: Vec<JobPoint<'_>>) -> Option<BlockJobSummary> {
     })
 }
 
-/// A figure of several points; only that of a single point has an interval of its own.
-fn over<'a>(
-    points: impl Iterator<Item = &'a BlockPointSummary>,
-    of: impl Fn(&BlockPointSummary) -> Option<(f64, Option<Interval>)>,
-) -> Option<RepeatedFigure> {
-    RepeatedFigure::of(points.map(of))
-}
-
+/// Over these rounds; `None` where nothing was measured.
 fn figures<'a>(
     points: impl Iterator<Item = &'a BlockPointSummary> + Clone,
 ) -> Option<BlockFigures> {
+    let each: Vec<FigureSet> = points.clone().map(BlockPointSummary::figures).collect();
+    let figures = FigureSet::over(each.iter());
+    figures.get(FigureId::Iops)?;
     Some(BlockFigures {
-        rounds: points.clone().filter(|point| point.iops.is_some()).count() as u32,
-        iops: over(points.clone(), |point| {
-            point.iops.map(|iops| (iops, point.iops_interval))
-        })?,
-        mb_per_second: over(points.clone(), |point| {
-            point.mb_per_second.map(|mb| (mb, None))
-        })?,
-        mean_us: latency(points.clone(), |latency| latency.mean_us),
-        p50_us: latency(points.clone(), |latency| latency.p50_us),
-        p95_us: latency(points.clone(), |latency| latency.p95_us),
-        p99_us: latency(points.clone(), |latency| latency.p99_us),
-        p999_us: latency(points.clone(), |latency| latency.p999_us),
-        max_us: latency(points, |latency| latency.max_us),
-    })
-}
-
-fn latency<'a>(
-    points: impl Iterator<Item = &'a BlockPointSummary>,
-    of: fn(&BlockLatency) -> f64,
-) -> Option<RepeatedFigure> {
-    over(points, |point| {
-        point.latency.as_ref().map(|latency| (of(latency), None))
+        rounds: points.filter(|point| point.iops.is_some()).count() as u32,
+        figures,
     })
 }
 
@@ -92,27 +70,15 @@ fn by_op<'a>(points: impl Iterator<Item = &'a BlockPointSummary>) -> Vec<BlockOp
 
 fn median_op(kind: &[&BlockOpSummary]) -> BlockOpSummary {
     let median = |of: fn(&BlockOpSummary) -> Option<f64>| {
-        let values = kind.iter().map(|op| of(op).map(|value| (value, None)));
-        RepeatedFigure::of(values).map(|figure| figure.median)
+        let values = kind.iter().map(|op| Estimate::single(of(op)?, None));
+        Estimate::over(values).map(|figure| figure.value)
     };
-    let latency = |of: fn(&BlockLatency) -> f64| {
-        let values = kind.iter().map(|op| Some((of(&op.latency?), None)));
-        RepeatedFigure::of(values).map_or(0.0, |figure| figure.median)
-    };
-    let is_timed = kind.iter().any(|op| op.latency.is_some());
     BlockOpSummary {
         op: kind[0].op.clone(),
         requests: median(|op| Some(op.requests as f64)).map_or(0, |requests| requests as u64),
         per_second: median(|op| Some(op.per_second)).unwrap_or_default(),
         mb_per_second: median(|op| Some(op.mb_per_second)).unwrap_or_default(),
-        latency: is_timed.then(|| BlockLatency {
-            mean_us: latency(|own| own.mean_us),
-            p50_us: latency(|own| own.p50_us),
-            p95_us: latency(|own| own.p95_us),
-            p99_us: latency(|own| own.p99_us),
-            p999_us: latency(|own| own.p999_us),
-            max_us: latency(|own| own.max_us),
-        }),
+        latency: LatencySummary::median_of(kind.iter().filter_map(|op| op.latency)),
     }
 }
 
@@ -148,15 +114,19 @@ fn curve(points: Vec<JobPoint<'_>>) -> Vec<BlockCurvePoint> {
 
 /// `None` where nothing was measured. Where no counted round reached the rate, all rounds count.
 fn curve_point(share_percent: f64, points: Vec<BlockPointSummary>) -> Option<BlockCurvePoint> {
+    let none_counts = !points.iter().any(|point| point.counts);
+    let counted = points.iter().filter(|point| point.counts || none_counts);
+    let each: Vec<FigureSet> = counted.clone().map(BlockPointSummary::figures).collect();
+    let figures = FigureSet::over(each.iter());
+    let time = |figure| figures.value(figure).map(|ms| ms * 1e3);
+    let offered = counted.map(|point| Estimate::single(point.offered_per_second?, None));
     Some(BlockCurvePoint {
         share_percent,
-        offered_per_second: median(&points, |point| point.offered_per_second)?,
-        achieved_per_second: median(&points, |point| point.iops)?,
-        mb_per_second: median(&points, |point| point.mb_per_second)?,
-        mean_us: median(&points, |point| {
-            point.latency.map(|latency| latency.mean_us)
-        }),
-        p99_us: median(&points, |point| point.latency.map(|latency| latency.p99_us)),
+        offered_per_second: Estimate::over(offered)?.value,
+        achieved_per_second: figures.value(FigureId::Iops)?,
+        mb_per_second: figures.value(FigureId::MbPerSecond)?,
+        mean_us: time(FigureId::Mean),
+        p99_us: time(FigureId::P99),
         verdict: points
             .iter()
             .map(|point| point.verdict)
@@ -166,33 +136,18 @@ fn curve_point(share_percent: f64, points: Vec<BlockPointSummary>) -> Option<Blo
     })
 }
 
-fn median(points: &[BlockPointSummary], of: fn(&BlockPointSummary) -> Option<f64>) -> Option<f64> {
-    let none_counts = !points.iter().any(|point| point.counts);
-    let counted = points.iter().filter(|point| point.counts || none_counts);
-    let figure = over(counted, |point| of(point).map(|value| (value, None)));
-    figure.map(|figure| figure.median)
-}
-
 /// Against the same job on the first medium. An invalid side has no ratio.
 pub(super) fn against(job: &BlockJobSummary, first: &BlockJobSummary) -> Option<BlockRatios> {
     if job.verdict.max(first.verdict) == Verdict::Invalid {
         return None;
     }
-    let own = job.figures?;
-    let first = first.figures?;
-    let Ratio { ratio, interval } = Ratio::of(
-        own.iops.median,
-        own.iops.interval,
-        first.iops.median,
-        first.iops.interval,
-    )?;
+    let own = &job.figures.as_ref()?.figures;
+    let first = &first.figures.as_ref()?.figures;
+    let Ratio { ratio, interval } = own.ratio(FigureId::Iops, first)?;
     Some(BlockRatios {
         iops: ratio,
         iops_low: interval.map(|interval| interval.low),
         iops_high: interval.map(|interval| interval.high),
-        mean_latency: own
-            .mean_us
-            .zip(first.mean_us.filter(|mean| mean.median > 0.0))
-            .map(|(own, first)| own.median / first.median),
+        mean_latency: own.ratio(FigureId::Mean, first).map(|own| own.ratio),
     })
 }

@@ -13,39 +13,12 @@ use super::super::printed::{PrintedLatencies, mean_ms};
 use super::super::tick::{TickRows, window};
 use super::findings;
 use super::summary::{
-    BlockLatency, BlockOpSummary, BlockPointSummary, BlockSecond, BlockWorkerSummary, cv_percent,
+    BlockOpSummary, BlockPointSummary, BlockSecond, BlockWorkerSummary, cv_percent,
 };
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::{CoarseHist, Hist};
 use plimsoll_record::{BlockPoint, BlockShare, Point, SubjectId};
-
-impl BlockLatency {
-    /// In microseconds.
-    fn of(latency: LatencySummary) -> Self {
-        let LatencySummary {
-            count: _,
-            mean_ms,
-            p50_ms,
-            p90_ms: _,
-            p95_ms,
-            p99_ms,
-            p999_ms,
-            max_ms,
-            at_least_from_ms: _,
-        } = latency;
-        let [mean_us, p50_us, p95_us, p99_us, p999_us, max_us] =
-            [mean_ms, p50_ms, p95_ms, p99_ms, p999_ms, max_ms].map(|ms| ms * 1e3);
-        Self {
-            mean_us,
-            p50_us,
-            p95_us,
-            p99_us,
-            p999_us,
-            max_us,
-        }
-    }
-}
 
 pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> BlockPointSummary {
     let figures = plain::summarise(index, point);
@@ -73,7 +46,7 @@ pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> Blo
         steal_percent: figures.resources.host_cpu_steal_percent,
         conservation: figures.conservation,
         mb_per_second: (measured_s > 0.0).then(|| whole.counts.bytes as f64 / 1e6 / measured_s),
-        latency: whole.response.map(BlockLatency::of),
+        latency: whole.response,
         by_op: figures
             .types
             .iter()
@@ -139,7 +112,7 @@ fn of_op(op: &TxnSummary, measured_s: f64) -> Option<BlockOpSummary> {
         requests,
         per_second: requests as f64 / measured_s,
         mb_per_second: op.counts.bytes as f64 / 1e6 / measured_s,
-        latency: op.response.map(BlockLatency::of),
+        latency: op.response,
     })
 }
 
@@ -229,14 +202,14 @@ fn workers(
     by_worker
         .into_iter()
         .filter_map(|((worker, medium), (requests, bytes, response))| {
-            let latency = LatencySummary::of(&response).map(BlockLatency::of);
+            let latency = LatencySummary::of(&response);
             (measured_s > 0.0).then(|| BlockWorkerSummary {
                 worker,
                 medium: index.name(medium),
                 iops: requests as f64 / measured_s,
                 mb_per_second: bytes as f64 / 1e6 / measured_s,
-                mean_us: latency.map(|latency| latency.mean_us),
-                p99_us: latency.map(|latency| latency.p99_us),
+                mean_us: latency.map(|latency| latency.mean_ms * 1e3),
+                p99_us: latency.map(|latency| latency.p99_ms * 1e3),
             })
         })
         .collect()

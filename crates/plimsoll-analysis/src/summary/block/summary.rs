@@ -4,8 +4,10 @@ use serde::Serialize;
 
 use super::super::conserve::Conservation;
 use super::super::drive_summary::DriveSummary;
+use super::super::estimate::Estimate;
+use super::super::figure::{self, FigureId, FigureSet};
 use super::super::finding::{Finding, Verdict};
-use super::super::load_summary::RepeatedFigure;
+use super::super::latency::LatencySummary;
 use super::super::stats::{Halves, Interval, Spread};
 use super::super::steady::Steady;
 use plimsoll_record::{BlockStreamInfo, OfferedLoad};
@@ -95,7 +97,8 @@ pub struct BlockPointSummary {
     pub conservation: Conservation,
     pub mb_per_second: Option<f64>,
     /// Of reads, writes and trims together.
-    pub latency: Option<BlockLatency>,
+    #[serde(serialize_with = "figure::micros")]
+    pub latency: Option<LatencySummary>,
     pub by_op: Vec<BlockOpSummary>,
     pub workers: Vec<BlockWorkerSummary>,
     /// Coefficient of variation of the workers' IOPS, in percent; `None` with fewer than two.
@@ -115,6 +118,15 @@ pub struct BlockPointSummary {
 }
 
 impl BlockPointSummary {
+    /// What rounds of a job are judged by.
+    pub fn figures(&self) -> FigureSet {
+        let estimate = |value: Option<f64>, interval| Estimate::single(value?, interval);
+        FigureSet::default()
+            .with(FigureId::Iops, estimate(self.iops, self.iops_interval))
+            .with(FigureId::MbPerSecond, estimate(self.mb_per_second, None))
+            .with_times(self.latency)
+    }
+
     pub fn load(&self) -> OfferedLoad {
         OfferedLoad {
             users: self.in_flight,
@@ -125,17 +137,6 @@ impl BlockPointSummary {
     }
 }
 
-/// In microseconds, from submission to completion, from merged histograms.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct BlockLatency {
-    pub mean_us: f64,
-    pub p50_us: f64,
-    pub p95_us: f64,
-    pub p99_us: f64,
-    pub p999_us: f64,
-    pub max_us: f64,
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BlockOpSummary {
     /// `read`, `log write`, `sync`.
@@ -143,7 +144,8 @@ pub struct BlockOpSummary {
     pub requests: u64,
     pub per_second: f64,
     pub mb_per_second: f64,
-    pub latency: Option<BlockLatency>,
+    #[serde(serialize_with = "figure::micros")]
+    pub latency: Option<LatencySummary>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -171,33 +173,13 @@ pub struct BlockSecond {
     pub max_us: Option<f64>,
 }
 
-/// Medians over rounds, with their 95 % intervals.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// Medians over rounds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BlockFigures {
     pub rounds: u32,
-    pub iops: RepeatedFigure,
-    pub mb_per_second: RepeatedFigure,
-    /// `None` where there is no distribution, as in outputs of other tools.
-    pub mean_us: Option<RepeatedFigure>,
-    pub p50_us: Option<RepeatedFigure>,
-    pub p95_us: Option<RepeatedFigure>,
-    pub p99_us: Option<RepeatedFigure>,
-    pub p999_us: Option<RepeatedFigure>,
-    pub max_us: Option<RepeatedFigure>,
-}
-
-impl BlockFigures {
-    /// Medians of the rounds' latencies.
-    pub fn latency(&self) -> Option<BlockLatency> {
-        Some(BlockLatency {
-            mean_us: self.mean_us?.median,
-            p50_us: self.p50_us?.median,
-            p95_us: self.p95_us?.median,
-            p99_us: self.p99_us?.median,
-            p999_us: self.p999_us?.median,
-            max_us: self.max_us?.median,
-        })
-    }
+    /// Times are missing where there is no distribution, as in outputs of other tools.
+    #[serde(flatten, serialize_with = "figure::requests")]
+    pub figures: FigureSet,
 }
 
 /// Ratio to the first medium, with its 95 % interval where both have one.
@@ -248,6 +230,11 @@ pub struct RoundsOfJob {
 pub type BlockPlace<'a> = (&'a BlockJobSummary, &'a BlockPointSummary);
 
 impl BlockJobSummary {
+    /// Over the rounds that count.
+    pub fn figure(&self, figure: FigureId) -> Option<Estimate> {
+        self.figures.as_ref()?.figures.get(figure)
+    }
+
     /// At full speed by round, then by rate.
     pub fn all_points(&self) -> impl Iterator<Item = &BlockPointSummary> {
         self.points

@@ -3,6 +3,7 @@
 mod by_hand;
 mod rounds;
 
+use crate::summary::FigureId;
 use std::sync::LazyLock;
 
 use crate::summary::{BlockJobSummary, FindingKind, Verdict};
@@ -118,16 +119,12 @@ fn ratios_are_of_medians_with_the_interval_of_a_ratio() {
         panic!("two media")
     };
     assert!(fast.jobs.iter().all(|job| job.against_first.is_none()));
-    let (a, b) = (slow.jobs[0].figures.unwrap(), fast.jobs[0].figures.unwrap());
+    let of = |figure| [slow, fast].map(|medium| medium.jobs[0].figure(figure).unwrap());
+    let [a, b] = of(FigureId::Iops);
     let got = slow.jobs[0].against_first.unwrap();
-    let expected = a.iops.median / b.iops.median;
+    let expected = a.value / b.value;
     assert_eq!(got.iops, expected);
-    let interval = a
-        .iops
-        .interval
-        .unwrap()
-        .ratio_to(b.iops.interval.unwrap())
-        .unwrap();
+    let interval = a.interval.unwrap().ratio_to(b.interval.unwrap()).unwrap();
     assert_eq!(
         (got.iops_low, got.iops_high),
         (Some(interval.low), Some(interval.high))
@@ -136,10 +133,8 @@ fn ratios_are_of_medians_with_the_interval_of_a_ratio() {
         interval.low < expected && expected < interval.high && interval.degrees >= 2.0,
         "{interval:?}"
     );
-    assert_eq!(
-        got.mean_latency,
-        a.mean_us.zip(b.mean_us).map(|(a, b)| a.median / b.median)
-    );
+    let [a, b] = of(FigureId::Mean);
+    assert_eq!(got.mean_latency, Some(a.value / b.value));
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::summary::FigureId;
 use crate::summary::StepTimeline;
 use crate::{Summary, summarise};
 use plimsoll_record::Record;
@@ -75,9 +76,10 @@ fn percentiles_are_those_of_the_ladder() {
     let p99 = effect.loads[0].all.p99_ms.unwrap();
     let of_ladder = |ladder: usize| {
         summary.figures.ladders[ladder].loads[0]
-            .p99_ms
+            .figures
+            .get(FigureId::P99)
             .unwrap()
-            .median
+            .value
     };
     assert_eq!(
         (p99.quiet, p99.noisy),

@@ -1,6 +1,6 @@
 //! Latency against throughput: a job at full speed, then at shares of what it reached.
 
-use plimsoll_analysis::summary::{BlockCurvePoint, Verdict};
+use plimsoll_analysis::summary::{BlockCurvePoint, FigureId, Verdict};
 use serde::Serialize;
 
 use super::super::rounding::short;
@@ -70,21 +70,24 @@ fn line(on: &OnMedium<'_>, mb: bool) -> CurveLineData {
     CurveLineData {
         medium: on.place,
         points: on.job.curve.iter().map(|at| point(at, mb)).collect(),
-        full: on.job.figures.map(|figures| {
-            let rate = if mb {
-                figures.mb_per_second
-            } else {
-                figures.iops
-            };
-            PointData {
-                share: None,
-                x: short(rate.median),
-                mean: figures.mean_us.map(|mean| short(mean.median)),
-                p99: figures.p99_us.map(|p99| short(p99.median)),
-                usable: on.job.verdict < Verdict::Invalid,
-            }
-        }),
+        full: full(on, mb),
     }
+}
+
+fn full(on: &OnMedium<'_>, mb: bool) -> Option<PointData> {
+    let rate = if mb {
+        FigureId::MbPerSecond
+    } else {
+        FigureId::Iops
+    };
+    let shown = |figure, factor| Some(short(on.job.figure(figure)?.value * factor));
+    Some(PointData {
+        share: None,
+        x: shown(rate, 1.0)?,
+        mean: shown(FigureId::Mean, 1e3),
+        p99: shown(FigureId::P99, 1e3),
+        usable: on.job.verdict < Verdict::Invalid,
+    })
 }
 
 fn point(at: &BlockCurvePoint, mb: bool) -> PointData {

@@ -2,9 +2,9 @@
 //! in rounds that one medium does not end, a ladder of writers. For tests, and for example reports.
 
 use plimsoll_analysis::summary::{
-    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockLatency, BlockMedium, BlockOpSummary,
-    BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary,
-    DiagnosisSummary, Interval, RepeatedFigure, Rounds, RoundsOfJob, Steady, Verdict,
+    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockMedium, BlockOpSummary, BlockPointSummary,
+    BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, DiagnosisSummary, Estimate,
+    FigureId, FigureSet, Interval, LatencySummary, Rounds, RoundsOfJob, Steady, Verdict,
 };
 use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::{BlockStreamInfo, Diagnosis, DiagnosisLevel};
@@ -67,17 +67,20 @@ impl JobDemand<'_> {
         self.stream.read_sizes[0].0 as f64
     }
 
-    fn latency(&self, iops: f64) -> BlockLatency {
+    fn latency(&self, iops: f64) -> LatencySummary {
         let in_flight = f64::from(self.workers * self.stream.depth * self.stream.threads);
         let busy = (iops / self.iops).min(0.999);
-        let mean = in_flight / self.iops * 1e6 * (0.12 + 0.88 * busy.powi(6));
-        BlockLatency {
-            mean_us: mean,
-            p50_us: mean * 0.86,
-            p95_us: mean * (1.7 + 2.0 * busy),
-            p99_us: mean * (2.4 + 9.0 * busy),
-            p999_us: mean * (4.0 + 21.0 * busy),
-            max_us: mean * 61.0,
+        let mean = in_flight / self.iops * 1e3 * (0.12 + 0.88 * busy.powi(6));
+        LatencySummary {
+            count: 1,
+            mean_ms: mean,
+            p50_ms: mean * 0.86,
+            p90_ms: mean * (1.5 + 1.5 * busy),
+            p95_ms: mean * (1.7 + 2.0 * busy),
+            p99_ms: mean * (2.4 + 9.0 * busy),
+            p999_ms: mean * (4.0 + 21.0 * busy),
+            max_ms: mean * 61.0,
+            at_least_from_ms: None,
         }
     }
 
@@ -89,17 +92,17 @@ impl JobDemand<'_> {
                 iops * (0.9 + 0.2 * noise(s + round as usize * 31)),
                 0.8 + 0.5 * noise(s * 7 + 3),
             );
-            let shown = |us: f64| Some(us * wave).filter(|_| s != 6);
+            let shown = |ms: f64| Some(ms * 1e3 * wave).filter(|_| s != 6);
             BlockSecond {
                 at_s: at_s + s as f64 + 1.0,
                 seconds: 1.0,
                 measured: s >= 3,
                 requests: n as u64,
                 bytes: (n * self.bytes()) as u64,
-                p50_us: shown(latency.p50_us),
-                p95_us: shown(latency.p95_us),
-                p99_us: shown(latency.p99_us),
-                max_us: shown(latency.max_us),
+                p50_us: shown(latency.p50_ms),
+                p95_us: shown(latency.p95_ms),
+                p99_us: shown(latency.p99_ms),
+                max_us: shown(latency.max_ms),
             }
         };
         let op = |op: &str, share: f64| BlockOpSummary {
@@ -138,7 +141,7 @@ impl JobDemand<'_> {
             by_op,
             workers: self.workers(iops),
             workers_cv_percent: (self.workers > 1).then_some(4.2),
-            in_flight_by_little: Some(iops * latency.mean_us / 1e6),
+            in_flight_by_little: Some(iops * latency.mean_ms / 1e3),
             in_flight: self.workers * self.stream.depth * self.stream.threads,
             keeps_in_flight: true,
             seconds: (0..18).map(seconds).collect(),
@@ -175,8 +178,8 @@ impl JobDemand<'_> {
                 offered_per_second: self.iops * share / 100.0,
                 achieved_per_second: achieved,
                 mb_per_second: achieved * self.bytes() / 1e6,
-                mean_us: point.latency.map(|l| l.mean_us),
-                p99_us: point.latency.map(|l| l.p99_us),
+                mean_us: point.latency.map(|l| l.mean_ms * 1e3),
+                p99_us: point.latency.map(|l| l.p99_ms * 1e3),
                 points: vec![point],
                 verdict: Verdict::Valid,
             }
@@ -197,27 +200,28 @@ impl JobDemand<'_> {
         );
         let figure = |value: f64, interval: bool| {
             let interval = interval.then_some(Interval::new(value, value * 0.96, value * 1.035));
-            RepeatedFigure {
-                median: value,
+            Estimate {
+                value,
                 interval,
                 min: value * 0.95,
                 max: value * 1.04,
             }
         };
+        let rates = FigureSet::default()
+            .with(FigureId::Iops, Some(figure(iops, true)))
+            .with(
+                FigureId::MbPerSecond,
+                Some(figure(iops * self.bytes() / 1e6, true)),
+            );
         BlockJobSummary {
             job: self.name.into(),
             job_index: index,
             streams: vec![self.stream.clone()],
             figures: Some(BlockFigures {
                 rounds: counted as u32,
-                iops: figure(iops, true),
-                mb_per_second: figure(iops * self.bytes() / 1e6, true),
-                mean_us: Some(figure(latency.mean_us, false)),
-                p50_us: Some(figure(latency.p50_us, false)),
-                p95_us: Some(figure(latency.p95_us, false)),
-                p99_us: Some(figure(latency.p99_us, false)),
-                p999_us: Some(figure(latency.p999_us, false)),
-                max_us: Some(figure(latency.max_us, false)),
+                figures: FigureId::TIMES.into_iter().fold(rates, |figures, time| {
+                    figures.with(time, latency.ms(time).map(|ms| figure(ms, false)))
+                }),
             }),
             by_op: typical.by_op.clone(),
             typical: Some(points.len() - 1),
@@ -253,17 +257,19 @@ fn against(first: &BlockMedium, other: &mut BlockMedium) {
     for (own, base) in other.jobs.iter_mut().zip(&first.jobs) {
         let Some((a, b)) = own
             .figures
-            .zip(base.figures)
+            .as_ref()
+            .zip(base.figures.as_ref())
             .filter(|_| own.verdict < Verdict::Invalid)
         else {
             continue;
         };
-        let ratio = a.iops.median / b.iops.median;
+        let ratio = |figure| a.figures.ratio(figure, &b.figures).map(|own| own.ratio);
+        let iops = ratio(FigureId::Iops).unwrap_or_else(none);
         own.against_first = Some(BlockRatios {
-            iops: ratio,
-            iops_low: Some(ratio * 0.94),
-            iops_high: Some(ratio * 1.06),
-            mean_latency: a.mean_us.zip(b.mean_us).map(|(a, b)| a.median / b.median),
+            iops,
+            iops_low: Some(iops * 0.94),
+            iops_high: Some(iops * 1.06),
+            mean_latency: ratio(FigureId::Mean),
         });
     }
 }

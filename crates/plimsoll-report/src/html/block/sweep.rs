@@ -1,6 +1,6 @@
 //! Bars of IOPS and MB/s: by request size and by depth where jobs differ in nothing else, and by job for the rest.
 
-use plimsoll_analysis::summary::{BlockFigures, RepeatedFigure, Verdict};
+use plimsoll_analysis::summary::{FigureId, Verdict};
 use plimsoll_record::BlockStreamInfo;
 use serde::Serialize;
 
@@ -136,12 +136,10 @@ fn families<'b, 'a>(
     sets.filter(|set| set.jobs.len() >= FEWEST).collect()
 }
 
-type SweepFigureFn = fn(BlockFigures) -> RepeatedFigure;
-
 /// Label of the unit and figure, in the order of the charts of each set.
-const FIGURES: [(&str, SweepFigureFn); 2] = [
-    ("chart-block-iops", |f| f.iops),
-    ("chart-block-mb", |f| f.mb_per_second),
+const FIGURES: [(&str, FigureId); 2] = [
+    ("chart-block-iops", FigureId::Iops),
+    ("chart-block-mb", FigureId::MbPerSecond),
 ];
 
 pub(super) fn charts(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<ChartView> {
@@ -211,10 +209,10 @@ struct SweepBar(f64, Option<[f64; 2]>, bool);
 pub(super) fn data(m: &Messages, media: usize, all: &[Across<'_>]) -> Vec<BarsData> {
     let mut data = Vec::new();
     for set in sets(m, all) {
-        for (unit, of) in FIGURES {
+        for (unit, figure) in FIGURES {
             let bars = (0..media).map(|place| {
                 let jobs = set.jobs.iter();
-                jobs.map(|(_, job)| bar(job, place, of)).collect()
+                jobs.map(|(_, job)| bar(job, place, figure)).collect()
             });
             data.push(BarsData {
                 unit,
@@ -226,14 +224,14 @@ pub(super) fn data(m: &Messages, media: usize, all: &[Across<'_>]) -> Vec<BarsDa
     data
 }
 
-fn bar(across: &Across<'_>, place: usize, of: SweepFigureFn) -> Option<SweepBar> {
+fn bar(across: &Across<'_>, place: usize, figure: FigureId) -> Option<SweepBar> {
     let job = across.on.iter().find(|on| on.place == place)?.job;
-    let figure = of(job.figures?);
+    let figure = job.figure(figure)?;
     let ends = figure
         .interval
         .map(|interval| [interval.low, interval.high].map(short));
     Some(SweepBar(
-        short(figure.median),
+        short(figure.value),
         ends,
         job.verdict < Verdict::Invalid,
     ))

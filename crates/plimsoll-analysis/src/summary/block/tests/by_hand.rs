@@ -1,5 +1,6 @@
 //! Points whose every figure is computed by hand.
 
+use super::super::super::figure::FigureId;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -210,11 +211,10 @@ fn every_figure_of_one_job_by_hand() {
     // 1000 · 4096 + 500 · 8192 bytes, MB of 10⁶.
     assert_eq!(point.mb_per_second, Some(8.192));
     let latency = point.latency.unwrap();
-    assert_eq!((latency.mean_us, latency.max_us), (3000.0, 5000.0));
+    assert_eq!((latency.mean_ms, latency.max_ms), (3.0, 5.0));
     // Two thirds took 2 ms.
     assert!(
-        (latency.p50_us / 2000.0 - 1.0).abs() < 0.001
-            && (latency.p99_us / 5000.0 - 1.0).abs() < 0.001,
+        (latency.p50_ms / 2.0 - 1.0).abs() < 0.001 && (latency.p99_ms / 5.0 - 1.0).abs() < 0.001,
         "{latency:?}"
     );
     // 1000/s · 2 ms + 500/s · 5 ms.
@@ -271,14 +271,20 @@ fn flushes_stand_beside_what_they_make_durable() {
     };
     let point = run.point((0, 0), &one, 5, &[writes, syncs]).only();
     assert_eq!(
-        (point.iops, point.latency.map(|latency| latency.max_us)),
+        (
+            point.iops,
+            point.latency.map(|latency| latency.max_ms * 1e3)
+        ),
         (Some(100.0), Some(1000.0))
     );
     assert_eq!(point.seconds[0].requests, 100);
     assert_eq!(point.workers[0].iops, 100.0);
     let sync = point.by_op.iter().find(|op| op.op == "sync").unwrap();
     assert_eq!(
-        (sync.per_second, sync.latency.map(|latency| latency.mean_us)),
+        (
+            sync.per_second,
+            sync.latency.map(|latency| latency.mean_ms * 1e3)
+        ),
         (100.0, Some(9000.0))
     );
     // A thread that waits for a flush is not idle: 100/s · (1 + 9) ms.
@@ -481,7 +487,7 @@ proptest! {
         let expected = reads as f64 * us as f64 / 1e6 + writes as f64 * us as f64 / 5e5;
         prop_assert!((point.in_flight_by_little.unwrap_or_default() - expected).abs() <= expected * 1e-9);
         prop_assert_eq!(point.latency.is_some(), reads + writes > 0);
-        prop_assert!(point.latency.is_none_or(|l| [l.mean_us, l.p50_us, l.p99_us, l.max_us].iter().all(|v| v.is_finite())));
+        prop_assert!(point.latency.is_none_or(|l| [l.mean_ms, l.p50_ms, l.p99_ms, l.max_ms].iter().all(|v| v.is_finite())));
     }
 
     #[test]
@@ -501,7 +507,7 @@ proptest! {
         changes.into_iter().for_each(|(which, value)| damage(&mut run.record, which, value));
         let summary = summarise(&run.record);
         let jobs = summary.figures.blocks.iter().flat_map(|block| &block.media).flat_map(|medium| &medium.jobs);
-        prop_assert!(jobs.filter_map(|job| job.figures).all(|figures| figures.iops.median.is_finite()));
+        prop_assert!(jobs.filter_map(|job| job.figure(FigureId::Iops)).all(|iops| iops.value.is_finite()));
     }
 }
 
