@@ -8,7 +8,7 @@ mod block;
 mod cost;
 mod totals;
 
-use cost::{base, cost, space_of};
+use cost::{cost, space_of};
 pub use totals::{MediumNeed, PlanEstimate, StepEstimate};
 
 use super::resolved::{
@@ -153,7 +153,7 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
     let load = cost
         .load
         .0
-        .saturating_add(base(engine).start.0)
+        .saturating_add(engine.info().start.0)
         .saturating_mul(instances);
     let checks = checks.saturating_mul(instances);
     StepEstimate {

@@ -14,11 +14,11 @@ pub use super::emulated::{
     DriveBacking, DriveFilesystem, DriveForm, DriveSpeed, EmulatedDrive, FlushPolicy, SLOWER,
     WithoutFuse,
 };
+pub use super::engine::{EngineKind, ManagedKind, ServerKind};
 pub use super::host::PlanHost;
 pub use super::limits::{IoLimits, Limits, WithoutLimits};
 pub use super::redact::{redact, redact_word};
 pub use super::secret::{Credential, Secret};
-pub use super::server::{EngineKind, ManagedKind, ServerKind};
 pub use super::sysbench::{Distribution, Script, Sysbench};
 use crate::Interference;
 use crate::Thresholds;

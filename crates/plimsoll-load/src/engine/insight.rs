@@ -9,6 +9,17 @@ pub use super::readings::{Reading, SessionCount};
 use super::{mariadb, postgres, sqlserver};
 use crate::error::LoadError;
 
+/// The call on whichever server it is.
+macro_rules! on_any {
+    ($insight:expr, $own:ident => $call:expr) => {
+        match $insight {
+            Insight::Postgres($own) => $call,
+            Insight::Mariadb($own) => $call,
+            Insight::Sqlserver($own) => $call,
+        }
+    };
+}
+
 /// A connection that asks a server about itself.
 pub enum Insight {
     Postgres(Box<postgres::PostgresInsight>),
@@ -58,53 +69,30 @@ impl Insight {
 
     /// What plimsoll's own sessions do at this moment; the one that asks is left out.
     pub async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
-        match self {
-            Self::Postgres(insight) => insight.sample_sessions().await,
-            Self::Mariadb(insight) => insight.sample_sessions().await,
-            Self::Sqlserver(insight) => insight.sample_sessions().await,
-        }
+        on_any!(self, own => own.sample_sessions().await)
     }
 
     /// The least time from an answer to the next sample: a server may show the same again before it.
     pub fn rest(&self) -> Nanos {
-        match self {
-            Self::Postgres(_) | Self::Sqlserver(_) => Nanos::ZERO,
-            Self::Mariadb(_) => mariadb::MariadbInsight::REST,
-        }
+        on_any!(self, own => own.rest())
     }
 
     pub async fn read(&mut self) -> Result<Reading, LoadError> {
-        match self {
-            Self::Postgres(insight) => insight.read().await,
-            Self::Mariadb(insight) => insight.read().await,
-            Self::Sqlserver(insight) => insight.read().await,
-        }
+        on_any!(self, own => own.read().await)
     }
 
     /// Of the data.
     pub async fn size(&mut self) -> Result<Bytes, LoadError> {
-        match self {
-            Self::Postgres(insight) => insight.size().await,
-            Self::Mariadb(insight) => insight.size().await,
-            Self::Sqlserver(insight) => insight.size().await,
-        }
+        on_any!(self, own => own.size().await)
     }
 
     /// Where the wait states come from.
     pub fn source(&self) -> String {
-        match self {
-            Self::Postgres(insight) => insight.source(),
-            Self::Mariadb(insight) => insight.source(),
-            Self::Sqlserver(insight) => insight.source(),
-        }
+        on_any!(self, own => own.source())
     }
 
     /// What this server does not report, and what would change that: each a sentence.
     pub fn lacks(&self) -> Vec<EventKind> {
-        match self {
-            Self::Postgres(insight) => insight.lacks(),
-            Self::Mariadb(insight) => insight.lacks(),
-            Self::Sqlserver(insight) => insight.lacks(),
-        }
+        on_any!(self, own => own.lacks())
     }
 }

@@ -16,6 +16,20 @@ use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::Input;
 
+/// The call on whichever session it is.
+macro_rules! on_any {
+    ($any:expr, $session:ident => $call:expr) => {
+        match $any {
+            AnySession::Mock($session) => $call,
+            AnySession::Sqlite($session) => $call,
+            AnySession::SimulatedSqlite($session) => $call,
+            AnySession::Postgres($session) => $call,
+            AnySession::Mariadb($session) => $call,
+            AnySession::Sqlserver($session) => $call,
+        }
+    };
+}
+
 /// A session of any engine.
 pub enum AnySession {
     Mock(Box<MockSession>),
@@ -28,25 +42,11 @@ pub enum AnySession {
 
 impl Session for AnySession {
     async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
-        match self {
-            Self::Mock(session) => session.run(input).await,
-            Self::Sqlite(session) => session.run(input).await,
-            Self::SimulatedSqlite(session) => session.run(input).await,
-            Self::Postgres(session) => session.run(input).await,
-            Self::Mariadb(session) => session.run(input).await,
-            Self::Sqlserver(session) => session.run(input).await,
-        }
+        on_any!(self, session => session.run(input).await)
     }
 
     fn take_round_trips(&mut self) -> u64 {
-        match self {
-            Self::Mock(session) => session.take_round_trips(),
-            Self::Sqlite(session) => session.take_round_trips(),
-            Self::SimulatedSqlite(session) => session.take_round_trips(),
-            Self::Postgres(session) => session.take_round_trips(),
-            Self::Mariadb(session) => session.take_round_trips(),
-            Self::Sqlserver(session) => session.take_round_trips(),
-        }
+        on_any!(self, session => session.take_round_trips())
     }
 }
 

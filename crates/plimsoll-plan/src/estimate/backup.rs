@@ -1,7 +1,8 @@
 //! What backups take, and the systems that make noise.
 
-use super::cost::{Cost, base, cost};
+use super::cost::cost;
 use super::totals::StepEstimate;
+use crate::engine::DataCost;
 use crate::ids::{BackupId, MediumId, SystemId};
 use crate::resolved::{
     BackupStep, Cycles, LoadStep, NoiseWork, ResolvedPlan, Step, System, Workload,
@@ -13,7 +14,7 @@ const ASSUMED_RATE: f64 = 150e6;
 
 /// Backups with their restores count as load: the rest is starting and loading.
 pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BackupStep) -> StepEstimate {
-    let DataCost {
+    let LoadedData {
         loading, checking, ..
     } = saved_data(plan, step.system, step.backup);
     let turns = step.on.len().max(1) as u64;
@@ -57,25 +58,25 @@ pub(super) fn neighbours(plan: &ResolvedPlan, step: &LoadStep) -> Nanos {
 }
 
 /// Of all instances of a system together.
-struct DataCost {
+struct LoadedData {
     loading: Nanos,
     checking: Nanos,
     bytes: Bytes,
 }
 
-fn saved_data(plan: &ResolvedPlan, system: SystemId, backup: BackupId) -> DataCost {
+fn saved_data(plan: &ResolvedPlan, system: SystemId, backup: BackupId) -> LoadedData {
     let saved = plan.backup(backup).backup.data;
     data(plan.system(system), &plan.workload(saved).workload)
 }
 
-fn data(system: &System, workload: &Workload) -> DataCost {
+fn data(system: &System, workload: &Workload) -> LoadedData {
     let engine = system.kind.engine();
     let instances = u64::from(system.count);
-    let Cost { load, check, space } = cost(engine, workload);
-    DataCost {
+    let DataCost { load, check, space } = cost(engine, workload);
+    LoadedData {
         loading: Nanos(
             load.0
-                .saturating_add(base(engine).start.0)
+                .saturating_add(engine.info().start.0)
                 .saturating_mul(instances),
         ),
         checking: Nanos(check.0.saturating_mul(instances)),
@@ -104,7 +105,7 @@ pub(super) fn data_of(plan: &ResolvedPlan, system: SystemId, medium: MediumId) -
 pub(super) fn space(plan: &ResolvedPlan, medium: MediumId) -> u64 {
     let needs = plan.steps.iter().flat_map(|step| {
         let of = |system: SystemId, backup: BackupId, cycles: &Cycles, restores: bool| {
-            let DataCost { bytes, .. } = saved_data(plan, system, backup);
+            let LoadedData { bytes, .. } = saved_data(plan, system, backup);
             let targets = step
                 .on()
                 .iter()

@@ -263,18 +263,10 @@ fn existing(
     if let Some(schema) = schema
         && !named
     {
-        let help = match server {
-            ServerKind::Postgres => {
-                "1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`"
-            }
-            ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Sqlserver => {
-                "1 to 63 lower-case letters, digits and `_`, and none of the server's own databases"
-            }
-        };
         findings.error(
             schema.span(),
             "this cannot be the name of plimsoll's schema",
-            help,
+            server.info().schema_help,
         );
     }
     if let Some(permission) = raw.change_tables.as_ref()

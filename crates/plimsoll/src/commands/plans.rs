@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 
-use plimsoll_plan::resolved::{EngineKind, ResolvedPlan, Step, System, SystemKind};
+use plimsoll_plan::resolved::{ResolvedPlan, Step, System, SystemKind};
 use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{PlanEstimate, estimate, matrix, parse};
 use plimsoll_report::message::Messages;
@@ -135,12 +135,8 @@ fn server(system: &System) -> Option<&'static str> {
     if matches!(system.kind, SystemKind::Existing { .. }) {
         return Some("a running server");
     }
-    match system.kind.engine() {
-        EngineKind::Postgres => Some("PostgreSQL"),
-        EngineKind::Mariadb => Some("MariaDB"),
-        EngineKind::Mysql => Some("MySQL"),
-        EngineKind::Sqlite | EngineKind::Mock | EngineKind::Sqlserver => None,
-    }
+    let server = system.kind.engine().server()?;
+    server.managed().map(|managed| managed.title())
 }
 
 /// In minutes or hours.

@@ -9,6 +9,16 @@ use crate::engine::sql::{
 use crate::error::LoadError;
 use crate::workload::sysbench::sql::SysbenchDialect;
 
+/// sysbench's statements, as its driver mysql sends them.
+pub(crate) static SYSBENCH: SysbenchDialect = SysbenchDialect {
+    id: "INTEGER NOT NULL AUTO_INCREMENT",
+    table_options: " /*! ENGINE = innodb */",
+    integer: "SIGNED",
+    length: "length",
+    next_id: Some("0"),
+    prepared: |_, _, text| text,
+};
+
 pub static DIALECT: Dialect = BASE;
 
 /// That of the account, or of all accounts; 0 is none.
@@ -19,7 +29,7 @@ pub(crate) const USER_LIMIT: &str =
 
 /// What MySQL changes some of.
 pub const BASE: Dialect = Dialect {
-    sysbench: SysbenchDialect::Mariadb,
+    sysbench: &SYSBENCH,
     connect: |conninfo| Ok(Box::new(MariadbClient::connect(conninfo)?)),
     check_url: |conninfo| MariadbAddress::parse(conninfo).map(drop),
     try_lock: |client, schema, purpose| lock(client, schema, purpose),
@@ -206,4 +216,34 @@ fn pooler_name(client: &mut dyn SqlClient) -> Option<&'static str> {
             .into_iter()
             .find_map(|(word, name)| answer.contains(word).then_some(name))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::sysbench::sql::{NewRow, SysbenchStmt};
+
+    /// `create_table` of `oltp_common.lua` and `event` of `oltp_insert.lua`, for its driver mysql.
+    #[test]
+    fn mariadb_gets_what_sysbench_sends_a_mysql() {
+        assert_eq!(
+            SYSBENCH.create_table(3),
+            "CREATE TABLE sbtest3(id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
+             c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)) \
+             /*! ENGINE = innodb */"
+        );
+        let row = NewRow {
+            k: 5,
+            c: "1-2".into(),
+            pad: "3-4".into(),
+        };
+        assert_eq!(
+            SYSBENCH.insert_next(3, &row),
+            "INSERT INTO sbtest3 (id, k, c, pad) VALUES (0, 5, '1-2', '3-4')"
+        );
+        assert_eq!(
+            SYSBENCH.prepare(SysbenchStmt::TextUpdate, 1),
+            "UPDATE sbtest1 SET c=? WHERE id=?"
+        );
+    }
 }

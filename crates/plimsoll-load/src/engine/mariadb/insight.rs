@@ -121,7 +121,9 @@ fn error(failure: MariadbFailure) -> LoadError {
 impl MariadbInsight {
     /// InnoDB gathers what INNODB_TRX shows only when it was not read for 100 ms, since it locks all transactions to do
     /// so (CACHE_MIN_IDLE_TIME_NS in storage/innobase/trx/trx0i_s.cc); asked sooner, it shows the same again.
-    pub const REST: Nanos = Nanos::from_millis(101);
+    pub fn rest(&self) -> Nanos {
+        Nanos::from_millis(101)
+    }
 
     pub async fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
         let MariadbConnection {
@@ -131,7 +133,7 @@ impl MariadbInsight {
         } = connect(conninfo).await?;
         let size_of_files = match kind_of(conninfo) {
             ServerKind::Mysql => SIZE_OF_MYSQLS_FILES,
-            ServerKind::Mariadb | ServerKind::Postgres | ServerKind::Sqlserver => SIZE_OF_FILES,
+            _ => SIZE_OF_FILES,
         };
         // A default of 0 would leave transactions open.
         let set = wire.query("SET SESSION autocommit = 1").await;

@@ -1,12 +1,13 @@
 //! Sessions of sysbench's OLTP scripts on MariaDB.
 
+use super::dialect::SYSBENCH;
 use plimsoll_plan::resolved::Sysbench;
 
 use super::session::{MariadbSession, MariadbWork, error, without_begin};
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::input::{Bracket, NewRow};
-use crate::workload::sysbench::sql::{Prepared, SysbenchDialect, SysbenchStmt};
+use crate::workload::sysbench::sql::{Prepared, SysbenchStmt};
 use crate::workload::sysbench::transactions::SysbenchConnection;
 use crate::workload::tpcc::statement::Param;
 
@@ -21,7 +22,7 @@ impl MariadbSession {
         let has_transactions = Bracket::of(sysbench.script) != Bracket::Autocommit;
         Self::prepare(conninfo, schema, "sysbench", async |wire| {
             let mut statements = Vec::new();
-            for text in texts.texts(SysbenchDialect::Mariadb) {
+            for text in texts.texts(&SYSBENCH) {
                 statements.push(wire.prepare(&text).await?);
             }
             if has_transactions {
@@ -77,7 +78,7 @@ impl SysbenchConnection for MariadbSession {
     }
 
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError> {
-        let sql = SysbenchDialect::Mariadb.insert_next(table, row);
+        let sql = SYSBENCH.insert_next(table, row);
         self.control(&sql).await
     }
 }

@@ -3,7 +3,7 @@
 //! Statistics of a session become visible when it is idle, at most once a second (PostgreSQL manual, "The Cumulative
 //! Statistics System"), so that rates lag by up to a second; wait events and the log's position are those of now.
 
-use plimsoll_plan::units::Bytes;
+use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::message::event::NotShown;
 use plimsoll_record::metric::Metric;
@@ -76,6 +76,11 @@ impl PostgresInsight {
             own: 0,
             hidden: false,
         })
+    }
+
+    /// It shows something new whenever it is asked.
+    pub fn rest(&self) -> Nanos {
+        Nanos::ZERO
     }
 
     pub async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {

@@ -1,5 +1,6 @@
 //! Sessions of sysbench's OLTP scripts on PostgreSQL.
 
+use super::dialect::SYSBENCH;
 use plimsoll_plan::resolved::Sysbench;
 use tokio_postgres::error::SqlState;
 
@@ -8,7 +9,7 @@ use super::session::{PostgresSession, PostgresWork, TxnControl, error};
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::input::NewRow;
-use crate::workload::sysbench::sql::{Prepared, SysbenchDialect, SysbenchStmt};
+use crate::workload::sysbench::sql::{Prepared, SysbenchStmt};
 use crate::workload::sysbench::transactions::SysbenchConnection;
 use crate::workload::tpcc::statement::Param;
 
@@ -20,7 +21,7 @@ impl PostgresSession {
         sysbench: &Sysbench,
     ) -> Result<Self, LoadError> {
         let prepared = Prepared::new(sysbench);
-        let texts = prepared.texts(SysbenchDialect::Postgres);
+        let texts = prepared.texts(&SYSBENCH);
         Self::prepare(conninfo, schema, &texts, PostgresWork::Sysbench(prepared)).await
     }
 }
@@ -65,7 +66,7 @@ impl SysbenchConnection for PostgresSession {
     }
 
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError> {
-        let sql = SysbenchDialect::Postgres.insert_next(table, row);
+        let sql = SYSBENCH.insert_next(table, row);
         self.text(&sql).await.map_err(conflict)
     }
 }

@@ -16,7 +16,7 @@ pub(crate) enum Use {
 /// A server's SQL as data. In texts, `{schema}` stands for the schema's name as a literal, `{name}` for it as an
 /// identifier.
 pub(crate) struct Dialect {
-    pub sysbench: SysbenchDialect,
+    pub sysbench: &'static SysbenchDialect,
     pub connect: fn(&str) -> Result<Box<dyn ServerClient>, LoadError>,
     /// Reads the URL, and connects to nothing.
     pub check_url: fn(&str) -> Result<(), LoadError>,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_plan::resolved::ServerKind;
-use plimsoll_plan::units::Bytes;
+use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::message::event::NotShown;
 use plimsoll_record::metric::Metric;
@@ -122,6 +122,11 @@ impl SqlserverInsight {
             &DIALECT.of_schema(sql, &self.schema),
         )
         .await
+    }
+
+    /// It shows something new whenever it is asked.
+    pub fn rest(&self) -> Nanos {
+        Nanos::ZERO
     }
 
     pub async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {

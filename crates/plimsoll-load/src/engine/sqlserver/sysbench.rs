@@ -1,5 +1,6 @@
 //! Sessions of sysbench's OLTP scripts on SQL Server.
 
+use super::dialect::SYSBENCH;
 use plimsoll_plan::resolved::Sysbench;
 
 use super::failure::{DUPLICATES, SqlserverFailure};
@@ -7,7 +8,7 @@ use super::session::{Opening, SqlserverSession, SqlserverWork, error, probe};
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::sysbench::input::{Bracket, NewRow};
-use crate::workload::sysbench::sql::{Prepared, SysbenchDialect, SysbenchStmt, table_name};
+use crate::workload::sysbench::sql::{Prepared, SysbenchStmt, table_name};
 use crate::workload::sysbench::transactions::SysbenchConnection;
 use crate::workload::tpcc::statement::Param;
 
@@ -19,7 +20,7 @@ impl SqlserverSession {
         sysbench: &Sysbench,
     ) -> Result<Self, LoadError> {
         let prepared = Prepared::new(sysbench);
-        let texts = prepared.texts(SysbenchDialect::Sqlserver);
+        let texts = prepared.texts(&SYSBENCH);
         let opening = Opening {
             work: SqlserverWork::Sysbench { prepared, texts },
             probe: probe((1..=sysbench.tables).map(table_name)),
@@ -66,7 +67,7 @@ impl SysbenchConnection for SqlserverSession {
     }
 
     async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError> {
-        let sql = SysbenchDialect::Sqlserver.insert_next(table, row);
+        let sql = SYSBENCH.insert_next(table, row);
         self.batch(&sql).await.map_err(conflict)
     }
 }

@@ -21,10 +21,10 @@ pub struct TableCheck {
 }
 
 /// Columns as in [`TableCheck`]; reads the table once, without trusting an index.
-pub fn sql(sysbench: &Sysbench, table: u32, dialect: SysbenchDialect) -> String {
+pub fn sql(sysbench: &Sysbench, table: u32, dialect: &SysbenchDialect) -> String {
     let rows = sysbench.rows;
-    let integer = dialect.integer();
-    let length_of = dialect.length();
+    let integer = dialect.integer;
+    let length_of = dialect.length;
     format!(
         "SELECT count(*), count(CASE WHEN id BETWEEN 1 AND {rows} THEN 1 END), \
          CAST(coalesce(sum(CAST(CASE WHEN id BETWEEN 1 AND {rows} THEN id END AS {integer})), 0) AS {integer}), \

@@ -2,15 +2,20 @@
 
 use plimsoll_plan::resolved::{Script, Sysbench};
 
-/// What databases write differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SysbenchDialect {
-    /// sysbench 1.0 has no driver for it: as for the others, in SQLite's syntax.
-    Sqlite,
-    Postgres,
-    Mariadb,
-    /// sysbench has no driver for it either.
-    Sqlserver,
+/// What databases write differently: data, and one function for what is in none of it.
+pub struct SysbenchDialect {
+    /// Type of the ids.
+    pub id: &'static str,
+    /// Behind the columns of a table.
+    pub table_options: &'static str,
+    /// The type that a sum of ids is read as.
+    pub integer: &'static str,
+    /// The function that counts a text's characters.
+    pub length: &'static str,
+    /// What an INSERT has in the place of an id that the database finds; `None`: it leaves the column out.
+    pub next_id: Option<&'static str>,
+    /// A statement on this table as the database wants it; parameters are `?`.
+    pub prepared: fn(SysbenchStmt, &str, String) -> String,
 }
 
 /// A prepared statement of a table.
@@ -89,82 +94,38 @@ pub fn create_index(table: u32) -> String {
 }
 
 impl SysbenchDialect {
-    pub fn create_table(self, table: u32) -> String {
-        let (id, engine) = match self {
-            Self::Sqlite => ("INTEGER NOT NULL", ""),
-            Self::Postgres => ("SERIAL", ""),
-            Self::Mariadb => ("INTEGER NOT NULL AUTO_INCREMENT", " /*! ENGINE = innodb */"),
-            Self::Sqlserver => ("INTEGER NOT NULL IDENTITY(1, 1)", ""),
+    pub fn create_table(&self, table: u32) -> String {
+        format!(
+            "CREATE TABLE {}(id {}, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
+             pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)){}",
+            table_name(table),
+            self.id,
+            self.table_options,
+        )
+    }
+
+    /// Where the database finds the id.
+    pub fn insert_next(&self, table: u32, row: &NewRow) -> String {
+        let NewRow { k, c, pad } = row;
+        let (column, value) = match self.next_id {
+            Some(value) => ("id, ", format!("{value}, ")),
+            None => ("", String::new()),
         };
         format!(
-            "CREATE TABLE {}(id {id}, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
-             pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)){engine}",
+            "INSERT INTO {} ({column}k, c, pad) VALUES ({value}{k}, '{c}', '{pad}')",
             table_name(table)
         )
     }
 
-    /// The type that a sum of ids is read as.
-    pub fn integer(self) -> &'static str {
-        match self {
-            Self::Sqlite => "INTEGER",
-            Self::Postgres => "bigint",
-            Self::Mariadb => "SIGNED",
-            Self::Sqlserver => "bigint",
-        }
-    }
-
-    /// The function that counts a text's characters.
-    pub fn length(self) -> &'static str {
-        match self {
-            Self::Sqlite | Self::Postgres | Self::Mariadb => "length",
-            Self::Sqlserver => "len",
-        }
-    }
-
-    /// Where the database finds the id.
-    pub fn insert_next(self, table: u32, row: &NewRow) -> String {
-        let NewRow { k, c, pad } = row;
-        match self {
-            Self::Sqlite | Self::Postgres | Self::Sqlserver => {
-                format!(
-                    "INSERT INTO {} (k, c, pad) VALUES ({k}, '{c}', '{pad}')",
-                    table_name(table)
-                )
-            }
-            Self::Mariadb => {
-                format!(
-                    "INSERT INTO {} (id, k, c, pad) VALUES (0, {k}, '{c}', '{pad}')",
-                    table_name(table)
-                )
-            }
-        }
-    }
-
-    fn prepared(self, stmt: SysbenchStmt, table: u32) -> String {
-        let text = stmt.text().replace("{}", &table_name(table));
-        match self {
-            Self::Sqlite | Self::Mariadb => text,
-            Self::Postgres => numbered(&text, "$"),
-            Self::Sqlserver => of_sqlserver(stmt, table, &numbered(&text, "@P")),
-        }
-    }
-}
-
-/// A sum of integers is an integer there, and may be too large for one. An id is given to a row only where that is asked
-/// for, of one table at a time.
-fn of_sqlserver(stmt: SysbenchStmt, table: u32, text: &str) -> String {
-    match stmt {
-        SysbenchStmt::SumRange => text.replace("SUM(k)", "SUM(CAST(k AS bigint))"),
-        SysbenchStmt::Insert => {
-            let name = table_name(table);
-            format!("SET IDENTITY_INSERT {name} ON; {text}; SET IDENTITY_INSERT {name} OFF")
-        }
-        _ => text.to_owned(),
+    pub(crate) fn prepare(&self, stmt: SysbenchStmt, table: u32) -> String {
+        let name = table_name(table);
+        let text = stmt.text().replace("{}", &name);
+        (self.prepared)(stmt, &name, text)
     }
 }
 
 /// `$1`, `$2`, … in the places of `?`, where `$` is the sign.
-fn numbered(text: &str, sign: &str) -> String {
+pub fn numbered(text: &str, sign: &str) -> String {
     let mut parts = text.split('?');
     let first = parts.next().unwrap_or_default().to_owned();
     parts
@@ -197,11 +158,11 @@ impl Prepared {
         }
     }
 
-    pub fn texts(&self, dialect: SysbenchDialect) -> Vec<String> {
+    pub fn texts(&self, dialect: &SysbenchDialect) -> Vec<String> {
         let own = SysbenchStmt::ALL
             .iter()
             .filter(|stmt| stmt.is_in(self.script));
-        own.flat_map(|&stmt| (1..=self.tables).map(move |table| dialect.prepared(stmt, table)))
+        own.flat_map(|&stmt| (1..=self.tables).map(move |table| dialect.prepare(stmt, table)))
             .collect()
     }
 
@@ -216,6 +177,15 @@ mod tests {
     use super::*;
     use crate::workload::sysbench::population::testing::SMALL;
 
+    static PLAIN: SysbenchDialect = SysbenchDialect {
+        id: "INTEGER NOT NULL",
+        table_options: "",
+        integer: "INTEGER",
+        length: "length",
+        next_id: None,
+        prepared: |_, _, text| text,
+    };
+
     #[test]
     fn statements_are_found_where_they_are() {
         for &script in Script::ALL {
@@ -224,7 +194,7 @@ mod tests {
                 tables: 3,
                 ..SMALL
             });
-            let texts = prepared.texts(SysbenchDialect::Postgres);
+            let texts = prepared.texts(&PLAIN);
             let own: Vec<SysbenchStmt> = SysbenchStmt::ALL
                 .iter()
                 .copied()
@@ -237,43 +207,9 @@ mod tests {
             {
                 assert_eq!(
                     texts[prepared.place(stmt, table)],
-                    SysbenchDialect::Postgres.prepared(stmt, table)
+                    PLAIN.prepare(stmt, table)
                 );
             }
         }
-    }
-
-    #[test]
-    fn parameters_are_written_as_the_database_wants() {
-        assert_eq!(
-            SysbenchDialect::Postgres.prepared(SysbenchStmt::Insert, 12),
-            "INSERT INTO sbtest12 (id, k, c, pad) VALUES ($1, $2, $3, $4)"
-        );
-        for dialect in [SysbenchDialect::Sqlite, SysbenchDialect::Mariadb] {
-            assert_eq!(
-                dialect.prepared(SysbenchStmt::TextUpdate, 1),
-                "UPDATE sbtest1 SET c=? WHERE id=?"
-            );
-        }
-    }
-
-    /// `create_table` of `oltp_common.lua` and `event` of `oltp_insert.lua`, for its driver mysql.
-    #[test]
-    fn mariadb_gets_what_sysbench_sends_a_mysql() {
-        assert_eq!(
-            SysbenchDialect::Mariadb.create_table(3),
-            "CREATE TABLE sbtest3(id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
-             c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)) \
-             /*! ENGINE = innodb */"
-        );
-        let row = NewRow {
-            k: 5,
-            c: "1-2".into(),
-            pad: "3-4".into(),
-        };
-        assert_eq!(
-            SysbenchDialect::Mariadb.insert_next(3, &row),
-            "INSERT INTO sbtest3 (id, k, c, pad) VALUES (0, 5, '1-2', '3-4')"
-        );
     }
 }

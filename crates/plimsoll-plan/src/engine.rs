@@ -1,57 +1,42 @@
-//! Database servers as a closed set, and what differs between them for a plan: names, URLs, settings that are plimsoll's.
+//! Engines as a closed set, and what differs between them for a plan: names, URLs, settings that are plimsoll's, what they
+//! take. Each is described once, in a file of its own.
 
-use serde::{Deserialize, Serialize};
+mod info;
+mod kind;
+mod mariadb;
+mod mock;
+mod mysql;
+mod postgres;
+mod sqlite;
+mod sqlserver;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum EngineKind {
-    Mock,
-    Sqlite,
-    Postgres,
-    Mariadb,
-    Mysql,
-    Sqlserver,
-}
+pub use info::{DataCost, EngineInfo, ServerInfo};
+pub use kind::{EngineKind, ManagedKind, ServerKind};
 
 impl EngineKind {
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    pub fn has_procedures(self) -> bool {
+    pub fn info(self) -> &'static EngineInfo {
         match self {
-            Self::Mock | Self::Postgres | Self::Mariadb | Self::Mysql | Self::Sqlserver => true,
-            Self::Sqlite => false,
+            Self::Mock => &mock::INFO,
+            Self::Sqlite => &sqlite::INFO,
+            Self::Postgres => &postgres::INFO,
+            Self::Mariadb => &mariadb::INFO,
+            Self::Mysql => &mysql::INFO,
+            Self::Sqlserver => &sqlserver::INFO,
         }
+    }
+
+    pub fn has_procedures(self) -> bool {
+        self.info().has_procedures
     }
 
     /// The server behind the engine, if it is one.
     pub fn server(self) -> Option<ServerKind> {
-        ServerKind::ALL
-            .into_iter()
-            .find(|server| server.engine() == self)
+        self.info().server.map(|server| server.kind)
     }
-}
-
-/// An engine that is a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ServerKind {
-    Postgres,
-    Mariadb,
-    Mysql,
-    Sqlserver,
-}
-
-/// A server that plimsoll can start itself; the others are used where they exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ManagedKind {
-    Postgres,
-    Mariadb,
-    Mysql,
 }
 
 impl ManagedKind {
@@ -67,74 +52,46 @@ impl ManagedKind {
         self.server().title()
     }
 
-    /// A size as the server's settings have it. PostgreSQL's MB and MariaDB's M are MiB.
+    /// A size as the server's settings have it.
     pub fn size_setting(self, mebibytes: u64) -> String {
-        match self {
-            Self::Postgres => format!("{mebibytes}MB"),
-            Self::Mariadb | Self::Mysql => format!("{mebibytes}M"),
-        }
+        format!("{mebibytes}{}", self.server().info().mebibytes)
     }
 }
 
 impl ServerKind {
     pub const ALL: [Self; 4] = [Self::Postgres, Self::Mariadb, Self::Mysql, Self::Sqlserver];
 
-    /// `None` where plimsoll starts none.
-    pub fn managed(self) -> Option<ManagedKind> {
+    pub fn info(self) -> &'static ServerInfo {
         match self {
-            Self::Postgres => Some(ManagedKind::Postgres),
-            Self::Mariadb => Some(ManagedKind::Mariadb),
-            Self::Mysql => Some(ManagedKind::Mysql),
-            Self::Sqlserver => None,
+            Self::Postgres => &postgres::SERVER,
+            Self::Mariadb => &mariadb::SERVER,
+            Self::Mysql => &mysql::SERVER,
+            Self::Sqlserver => &sqlserver::SERVER,
         }
     }
 
-    /// Whether a server of the user's writes and reads backups itself, so that a plan can have them: no program of
-    /// plimsoll's needs its files.
+    pub fn managed(self) -> Option<ManagedKind> {
+        self.info().managed
+    }
+
     pub fn writes_backups(self) -> bool {
-        match self {
-            Self::Postgres | Self::Mariadb | Self::Mysql => false,
-            Self::Sqlserver => true,
-        }
+        self.info().writes_backups
     }
 
     pub fn engine(self) -> EngineKind {
-        match self {
-            Self::Postgres => EngineKind::Postgres,
-            Self::Mariadb => EngineKind::Mariadb,
-            Self::Mysql => EngineKind::Mysql,
-            Self::Sqlserver => EngineKind::Sqlserver,
-        }
+        self.info().engine
     }
 
-    /// What it is called in sentences.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Postgres => "PostgreSQL",
-            Self::Mariadb => "MariaDB",
-            Self::Mysql => "MySQL",
-            Self::Sqlserver => "SQL Server",
-        }
+        self.info().title
     }
 
-    /// Beginnings of its URLs.
     pub fn schemes(self) -> &'static [&'static str] {
-        match self {
-            Self::Postgres => &["postgres://", "postgresql://"],
-            Self::Mariadb => &["mariadb://"],
-            Self::Mysql => &["mysql://"],
-            Self::Sqlserver => &["mssql://", "sqlserver://"],
-        }
+        self.info().schemes
     }
 
-    /// Example of a URL.
     pub fn example_url(self) -> &'static str {
-        match self {
-            Self::Postgres => "postgres://user@host:5432/database",
-            Self::Mariadb => "mariadb://user@host:3306",
-            Self::Mysql => "mysql://user@host:3306",
-            Self::Sqlserver => "mssql://user@host:1433",
-        }
+        self.info().example_url
     }
 
     /// The server that a URL is of, by its scheme.
@@ -151,33 +108,21 @@ impl ServerKind {
             .find_map(|scheme| url.strip_prefix(scheme))
     }
 
-    /// The environment variable that holds the password when the URL has none.
     pub fn password_variable(self) -> &'static str {
-        match self {
-            Self::Postgres => "PGPASSWORD",
-            Self::Mariadb | Self::Mysql => "MYSQL_PWD",
-            // As sqlcmd takes it.
-            Self::Sqlserver => "SQLCMDPASSWORD",
-        }
+        self.info().password_variable
     }
 
     /// Whether plimsoll decides this setting itself on a server that it starts.
     pub fn is_own_setting(self, name: &str) -> bool {
-        let name = name.to_ascii_lowercase().replace('-', "_");
-        match self {
-            Self::Postgres => OWN_POSTGRES_SETTINGS.contains(&name.as_str()),
-            Self::Mariadb => is_own_mariadb_setting(&name),
-            Self::Mysql => is_own_mariadb_setting(&name) || OWN_MYSQL_SETTINGS.contains(&&*name),
-            Self::Sqlserver => false,
-        }
+        (self.info().is_own_setting)(&name.to_ascii_lowercase().replace('-', "_"))
     }
 
     /// Why a server that plimsoll starts does not get this value.
     pub fn setting_fault(self, name: &str, value: &str) -> Option<SettingFault> {
-        let is_command = self == Self::Postgres && name.to_ascii_lowercase().ends_with("_command");
+        let name = name.to_ascii_lowercase();
         // Servers only read the files of a certificate.
-        let is_certificate = name.to_ascii_lowercase().starts_with("ssl");
-        match is_command {
+        let is_certificate = name.starts_with("ssl");
+        match (self.info().is_command)(&name) {
             true => (!HARMLESS_COMMANDS.contains(&value)).then_some(SettingFault::StartsProgram),
             false => (!is_certificate && leads_out(value)).then_some(SettingFault::LeadsOut),
         }
@@ -185,25 +130,16 @@ impl ServerKind {
 
     /// Whether the name may be that of a setting at all.
     pub fn is_setting_name(self, name: &str) -> bool {
-        let more = match self {
-            Self::Postgres | Self::Sqlserver => "_.",
-            Self::Mariadb | Self::Mysql => "_-.",
-        };
+        let more = self.info().in_setting_names;
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || more.contains(c))
     }
 
-    /// Names that a schema of plimsoll's cannot have because the server has them.
+    /// Whether the server has a schema of this name itself.
     pub fn is_reserved_schema(self, name: &str) -> bool {
-        match self {
-            Self::Postgres => name.starts_with("pg_") || name == "public",
-            Self::Mariadb | Self::Mysql => {
-                ["mysql", "sys", "information_schema", "performance_schema"].contains(&name)
-            }
-            Self::Sqlserver => ["master", "model", "msdb", "tempdb"].contains(&name),
-        }
+        (self.info().is_reserved_schema)(name)
     }
 }
 
@@ -243,89 +179,6 @@ fn leads_out(value: &str) -> bool {
     // MariaDB takes ~ for a home directory.
     value.contains('~')
         || paths.any(|path| path.starts_with('/') || path.split('/').any(|part| part == ".."))
-}
-
-/// PostgreSQL settings that a plan cannot set on a server that plimsoll manages: without them plimsoll could not reach,
-/// watch or remove it, or the server would not be apart from all others.
-const OWN_POSTGRES_SETTINGS: [&str; 17] = [
-    "config_file",
-    "data_directory",
-    "external_pid_file",
-    "hba_file",
-    "ident_file",
-    "include",
-    "include_dir",
-    "include_if_exists",
-    "lc_messages",
-    "listen_addresses",
-    "log_destination",
-    "log_line_prefix",
-    "logging_collector",
-    "port",
-    "unix_socket_directories",
-    "unix_socket_group",
-    "unix_socket_permissions",
-];
-
-/// The same for MariaDB, without the prefixes of [`is_own_mariadb_setting`]: `networking` is skip-networking.
-const OWN_MARIADB_SETTINGS: [&str; 33] = [
-    "aria_log_dir_path",
-    "basedir",
-    "bind_address",
-    "bootstrap",
-    "character_sets_dir",
-    "chroot",
-    "console",
-    "daemonize",
-    "datadir",
-    "extra_port",
-    "gdb",
-    "grant_tables",
-    "help",
-    "init_file",
-    "innodb_data_home_dir",
-    "innodb_log_group_home_dir",
-    "innodb_tmpdir",
-    "innodb_undo_directory",
-    "language",
-    "lc_messages",
-    "lc_messages_dir",
-    "local_infile",
-    "log_basename",
-    "log_error",
-    "networking",
-    "pid_file",
-    "plugin_dir",
-    "port",
-    "socket",
-    "syslog",
-    "tmpdir",
-    "user",
-    "version",
-];
-
-/// What MySQL has beside those of MariaDB.
-const OWN_MYSQL_SETTINGS: [&str; 5] = [
-    "admin_address",
-    "admin_port",
-    "mysqlx",
-    "secure_file_priv",
-    "innodb_redo_log_archive_dirs",
-];
-
-/// A server takes the beginning of an option's name for the whole when it is unambiguous, and some prefixes that change
-/// how the option is read (its manual, "mariadbd Options").
-fn is_own_mariadb_setting(name: &str) -> bool {
-    let mut bare = name;
-    while let Some(rest) = ["loose_", "skip_", "disable_", "enable_", "maximum_"]
-        .iter()
-        .find_map(|prefix| bare.strip_prefix(prefix))
-    {
-        bare = rest;
-    }
-    // Galera's settings load libraries and start programs.
-    bare.starts_with("wsrep")
-        || (!bare.is_empty() && OWN_MARIADB_SETTINGS.iter().any(|own| own.starts_with(bare)))
 }
 
 #[cfg(test)]
