@@ -115,7 +115,11 @@ fn set_text(dir: &Path, format: Format) -> Result<String, Failure> {
 
 fn run_text(path: &Path, format: Format, table: Option<ExportTable>) -> Result<String, Failure> {
     let record = read_run(path)?;
-    let summary = summary_of(&record);
+    let summary = match format {
+        // Tables have no predictions, which take most of the time.
+        Format::Csv => summarise(&record),
+        Format::Table | Format::Json => summary_of(&record),
+    };
     let table = table.unwrap_or_else(|| default_table(&summary));
     let figures = render(&record, &summary, format, table);
     match &summary.answer {
