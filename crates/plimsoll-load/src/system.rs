@@ -24,10 +24,10 @@ use crate::scratch::Scratch;
 mod backup;
 #[cfg(test)]
 mod backup_tests;
+mod copied;
 mod reset;
 #[cfg(test)]
 mod reset_tests;
-mod twin;
 
 pub use backup::RestoredBackup;
 pub use reset::{InitialState, Restored};
@@ -318,16 +318,16 @@ impl Instance {
     }
 
     /// What the workload's transactions have left in the database, by place.
-    pub fn books(&self) -> Result<CommitCounts, LoadError> {
+    pub fn commit_counts(&self) -> Result<CommitCounts, LoadError> {
         match &self.0 {
             InstanceKind::Mock(_) => Ok(CommitCounts::default()),
-            InstanceKind::Sqlite { path, pragmas } => sqlite::books(path, pragmas),
+            InstanceKind::Sqlite { path, pragmas } => sqlite::commit_counts(path, pragmas),
             InstanceKind::Managed(server) => server
                 .target()
-                .books()
+                .commit_counts()
                 .map_err(|error| server.process().explain(error)),
-            InstanceKind::Existing(target) => target.books(),
-            InstanceKind::DatabaseCopy(copy) => copy.target().books(),
+            InstanceKind::Existing(target) => target.commit_counts(),
+            InstanceKind::DatabaseCopy(copy) => copy.target().commit_counts(),
         }
     }
 

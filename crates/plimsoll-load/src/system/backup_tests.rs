@@ -158,11 +158,11 @@ fn keeps_the_contract(system: &mut Loaded, ways: &[(Way, &str)]) {
     under_load(system, first, program);
     let (last, program) = ways[ways.len() - 1];
     let rows = system.instance.row_counts().unwrap();
-    let books = system.instance.books().unwrap();
+    let commits = system.instance.commit_counts().unwrap();
     system.back_up("quiet", last, program);
     system.restore("quiet", last, |restored| {
         assert_eq!(restored.row_counts().unwrap(), rows);
-        assert_eq!(restored.books().unwrap(), books);
+        assert_eq!(restored.commit_counts().unwrap(), commits);
         assert_eq!(settings(restored), settings(&system.instance));
     });
     for (way, _) in ways {

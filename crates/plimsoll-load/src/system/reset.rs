@@ -35,7 +35,7 @@ enum Way {
 /// What is compared after a reset: what transactions left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ResetEvidence {
-    Books(CommitCounts),
+    Commits(CommitCounts),
     /// What the conditions counted.
     Verdicts(Vec<ConditionResult>),
 }
@@ -234,7 +234,7 @@ impl Instance {
 
     fn evidence(&self, workload: &Workload) -> Result<ResetEvidence, LoadError> {
         Ok(match workload {
-            Workload::Tpcc(_) => ResetEvidence::Books(self.books()?),
+            Workload::Tpcc(_) => ResetEvidence::Commits(self.commit_counts()?),
             Workload::Sysbench(_) => ResetEvidence::Verdicts(self.check(workload.into())?),
         })
     }
@@ -259,8 +259,8 @@ impl Instance {
         }
         let verdicts = match evidence {
             ResetEvidence::Verdicts(verdicts) => verdicts,
-            ResetEvidence::Books(_) if conditions => self.check(workload.into())?,
-            ResetEvidence::Books(_) => Vec::new(),
+            ResetEvidence::Commits(_) if conditions => self.check(workload.into())?,
+            ResetEvidence::Commits(_) => Vec::new(),
         };
         if let Some(broken) = verdicts.iter().find(|verdict| !verdict.holds) {
             return Err(wrong(format!("condition {} does not hold", broken.clause)));

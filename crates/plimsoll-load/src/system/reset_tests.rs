@@ -65,7 +65,7 @@ fn what_was_changed_is_brought_back_in_every_way() {
         let instance = Instance::start(&kind, Some(&mut scratch), None).unwrap();
         let control = LoadControl::default();
         instance.load(&workload(), 3, &control).unwrap();
-        let before = instance.books().unwrap();
+        let before = instance.commit_counts().unwrap();
         for way in ways {
             let first = instance
                 .keep_first_state(way, &workload(), &control)
@@ -73,7 +73,7 @@ fn what_was_changed_is_brought_back_in_every_way() {
                 .unwrap();
             work(&instance);
             assert_ne!(
-                instance.books().unwrap(),
+                instance.commit_counts().unwrap(),
                 before,
                 "the load has left something"
             );
@@ -81,7 +81,7 @@ fn what_was_changed_is_brought_back_in_every_way() {
                 .reset(&first, (&workload(), 3), true, &control)
                 .unwrap();
             assert_eq!(
-                (restored.method, instance.books().unwrap()),
+                (restored.method, instance.commit_counts().unwrap()),
                 (way, before.clone()),
                 "{kind:?}"
             );
@@ -105,7 +105,7 @@ fn what_was_changed_is_brought_back_in_every_way() {
                 instance
                     .reset(&first, (&workload(), 3), false, &control)
                     .unwrap();
-                assert_eq!(instance.books().unwrap(), before);
+                assert_eq!(instance.commit_counts().unwrap(), before);
             }
         }
     }

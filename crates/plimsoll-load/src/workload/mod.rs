@@ -8,6 +8,7 @@ use plimsoll_record::receipt::CommitPlace;
 
 use crate::rng::Rng;
 
+pub mod statement;
 pub mod sysbench;
 pub mod tpcc;
 
@@ -41,7 +42,7 @@ impl Input {
     /// Where a committed transaction can be found in the database, if it can.
     pub fn place(&self) -> Option<CommitPlace> {
         match self {
-            Self::Tpcc(input) => tpcc::books::place(input),
+            Self::Tpcc(input) => tpcc::commit_counts::place(input),
             Self::Sysbench(_) => None,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use plimsoll_load::engine::sqlite::recover_simulated;
-use plimsoll_load::workload::tpcc::books;
+use plimsoll_load::workload::tpcc::commit_counts;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Endpoint;
 use plimsoll_record::message::EventKind;
@@ -18,7 +18,7 @@ use super::recorder::PowerOff;
 use super::running::InstanceId;
 
 /// What is compared after recovery.
-pub(super) struct Books<'a> {
+pub(super) struct CommitsAtCut<'a> {
     /// Counted in the database before the load.
     pub before: &'a CommitCounts,
     /// Commits that clients got acknowledged before the power failed.
@@ -27,15 +27,19 @@ pub(super) struct Books<'a> {
 
 impl Execution<'_> {
     /// Counts the database's committed transactions.
-    pub(super) fn books(&mut self, instance: InstanceId, what: &str) -> StepResult<CommitCounts> {
-        self.wait_for_task(instance, what, |instance, _| instance.books())
+    pub(super) fn commit_counts(
+        &mut self,
+        instance: InstanceId,
+        what: &str,
+    ) -> StepResult<CommitCounts> {
+        self.wait_for_task(instance, what, |instance, _| instance.commit_counts())
     }
 
     pub(super) fn after_power_cut(
         &mut self,
         instance: InstanceId,
         point: &Point,
-        books: &Books<'_>,
+        commits: &CommitsAtCut<'_>,
         off: PowerOff,
     ) -> StepResult<()> {
         self.progress
@@ -53,12 +57,12 @@ impl Execution<'_> {
             Ok(after) => after,
             // Only the database's own failure is a result.
             Err(RunError::Failed(why)) if self.drive_lives(instance.medium) => {
-                return self.not_recovered(point, books, off, &why.text);
+                return self.not_recovered(point, commits, off, &why.text);
             }
-            Err(RunError::Broken(why)) => return self.not_recovered(point, books, off, &why),
+            Err(RunError::Broken(why)) => return self.not_recovered(point, commits, off, &why),
             Err(error) => return Err(error),
         };
-        let receipts = receipts(point, books, &after);
+        let receipts = receipts(point, commits, &after);
         let acknowledged: u64 = receipts.iter().map(|receipt| receipt.acknowledged).sum();
         let lost: u64 = receipts.iter().map(|receipt| receipt.lost).sum();
         let result = match (acknowledged, lost) {
@@ -98,7 +102,7 @@ impl Execution<'_> {
                 instance.recover(control)
             })?,
         }
-        self.books(instance, what)
+        self.commit_counts(instance, what)
     }
 
     /// In virtual time.
@@ -139,11 +143,11 @@ impl Execution<'_> {
     fn not_recovered(
         &mut self,
         point: &Point,
-        books: &Books<'_>,
+        commits: &CommitsAtCut<'_>,
         off: PowerOff,
         why: &str,
     ) -> StepResult<()> {
-        let mut receipts = receipts(point, books, books.before);
+        let mut receipts = receipts(point, commits, commits.before);
         for receipt in &mut receipts {
             receipt.lost = receipt.acknowledged;
         }
@@ -165,13 +169,13 @@ impl Execution<'_> {
     }
 }
 
-fn receipts(point: &Point, books: &Books<'_>, after: &CommitCounts) -> Vec<Receipt> {
+fn receipts(point: &Point, commits: &CommitsAtCut<'_>, after: &CommitCounts) -> Vec<Receipt> {
     let names: Vec<&str> = point.txns.iter().map(String::as_str).collect();
     reconcile(
         &names,
-        books.before,
-        books.acknowledged,
+        commits.before,
+        commits.acknowledged,
         after,
-        books::district_of,
+        commit_counts::district_of,
     )
 }

@@ -14,7 +14,7 @@ use plimsoll_record::receipt::CommitCounts;
 use plimsoll_record::{Event, Point, PointId, PointPurpose, Severity};
 
 use super::context::{InstanceContext, PointSpec, StepContext};
-use super::cut::Books;
+use super::cut::CommitsAtCut;
 use super::drives::MountedDrive;
 use super::error::{RunError, StepResult, ended_unexpectedly};
 use super::execution::Execution;
@@ -103,7 +103,7 @@ impl Execution<'_> {
         let before = match tasks.lanes.first() {
             Some(task) if power_cut => {
                 let what = format!("{} · counting committed transactions", task.title);
-                Some(self.books(step_context.first_instance(), &what)?)
+                Some(self.commit_counts(step_context.first_instance(), &what)?)
             }
             _ => None,
         };
@@ -151,11 +151,11 @@ impl Execution<'_> {
         for EndedLane { task, result } in lanes {
             let instance = task.instance;
             if let (Some(before), Some(off)) = (before, result.power_off) {
-                let books = Books {
+                let commits = CommitsAtCut {
                     before,
                     acknowledged: &result.acknowledged,
                 };
-                self.after_power_cut(instance, &task.point, &books, off)?;
+                self.after_power_cut(instance, &task.point, &commits, off)?;
                 continue;
             }
             self.after_lane(instance, result)?;

@@ -197,7 +197,7 @@ impl Execution<'_> {
         );
         self.while_unwatched(model, |this| {
             this.wait_for_task(model, &what, |model, control| {
-                model.twin(scratch, limits, control)
+                model.copied(scratch, limits, control)
             })
         })
     }

@@ -7,7 +7,7 @@ use mysql_common::constants::{ColumnFlags, ColumnType};
 
 use super::statements::{days, number};
 use crate::engine::sql::TextRow;
-use crate::workload::tpcc::statement::{Param, Value};
+use crate::workload::statement::{Param, Value};
 
 const LONGLONG: u8 = ColumnType::MYSQL_TYPE_LONGLONG as u8;
 const VAR_STRING: u8 = ColumnType::MYSQL_TYPE_VAR_STRING as u8;

@@ -8,7 +8,7 @@ use super::login::log_in;
 use super::protocol::MariadbWire;
 use crate::engine::client_environment::PasswordFile;
 use crate::engine::fuzzing::{messages, server_of, to_the_end};
-use crate::workload::tpcc::statement::Param;
+use crate::workload::statement::Param;
 
 /// Packets that begin with this number.
 fn packets(bytes: &[u8], first: usize) -> Vec<u8> {

@@ -10,7 +10,7 @@ use super::codec::{ColumnKind, lenenc, text_row, write_params};
 use super::failure::MariadbFailure;
 use crate::engine::sql::TextRow;
 use crate::engine::wire::{ByteStream, Wire};
-use crate::workload::tpcc::statement::Param;
+use crate::workload::statement::Param;
 
 const COM_QUIT: u8 = 0x01;
 const COM_QUERY: u8 = 0x03;
@@ -448,7 +448,7 @@ mod tests {
 
     use super::super::codec::values;
     use super::*;
-    use crate::workload::tpcc::statement::Value;
+    use crate::workload::statement::Value;
 
     const LONG: u8 = 3;
 

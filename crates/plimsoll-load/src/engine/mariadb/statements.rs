@@ -7,8 +7,8 @@ use std::fmt;
 
 use plimsoll_plan::resolved::ServerKind;
 
+use crate::workload::statement::Value;
 use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::tpcc::statement::Value;
 
 /// One or two requests that do what a statement does.
 #[derive(Debug, Clone, PartialEq, Eq)]

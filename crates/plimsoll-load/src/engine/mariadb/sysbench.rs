@@ -6,10 +6,10 @@ use plimsoll_plan::resolved::Sysbench;
 use super::session::{MariadbSession, MariadbWork, error, without_begin};
 use crate::error::LoadError;
 use crate::session::SessionError;
+use crate::workload::statement::Param;
 use crate::workload::sysbench::input::{Bracket, NewRow};
 use crate::workload::sysbench::sql::{Prepared, SysbenchStmt};
 use crate::workload::sysbench::transactions::SysbenchConnection;
-use crate::workload::tpcc::statement::Param;
 
 impl MariadbSession {
     /// Opens a connection with the script's statements prepared, and keeps loaders out of the schema as long as it lives.

@@ -8,7 +8,7 @@ use std::error::Error;
 use bytes::{BufMut, BytesMut};
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use crate::workload::tpcc::statement::{Param, Value};
+use crate::workload::statement::{Param, Value};
 
 type Boxed = Box<dyn Error + Sync + Send>;
 

@@ -10,7 +10,7 @@ use tokio_postgres::types::{self, BorrowToSql, FromSql, Type};
 use super::codec::SqlValue;
 use super::failure::PostgresFailure;
 use crate::engine::wire::{ByteStream, Wire};
-use crate::workload::tpcc::statement::Value;
+use crate::workload::statement::Value;
 
 const BINARY: i16 = 1;
 const CUT_SHORT: &str = "a message that is shorter than it says";

@@ -15,10 +15,10 @@ use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
+use crate::workload::statement::{Param, Rows, Statements};
 use crate::workload::sysbench::sql::Prepared;
 use crate::workload::tpcc::input::{self, CustomerBy};
 use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::tpcc::statement::{Param, Rows, Statements};
 use crate::workload::tpcc::transactions;
 use crate::workload::{Input, sysbench};
 
@@ -261,7 +261,7 @@ impl PostgresSession {
     pub async fn backend(&mut self) -> u32 {
         let rows = self.rows_of("SELECT pg_backend_pid()", &[]).await;
         match rows.expect("an answer")[0][0] {
-            crate::workload::tpcc::statement::Value::Int(pid) => pid as u32,
+            crate::workload::statement::Value::Int(pid) => pid as u32,
             ref other => panic!("{other:?} is no number"),
         }
     }

@@ -8,10 +8,10 @@ use super::failure::PostgresFailure;
 use super::session::{PostgresSession, PostgresWork, TxnControl, error};
 use crate::error::LoadError;
 use crate::session::SessionError;
+use crate::workload::statement::Param;
 use crate::workload::sysbench::input::NewRow;
 use crate::workload::sysbench::sql::{Prepared, SysbenchStmt};
 use crate::workload::sysbench::transactions::SysbenchConnection;
-use crate::workload::tpcc::statement::Param;
 
 impl PostgresSession {
     /// Opens a connection with the script's statements prepared, and keeps loaders out of the schema as long as it lives.

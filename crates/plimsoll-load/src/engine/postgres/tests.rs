@@ -16,9 +16,9 @@ use crate::engine::contract::{
 use crate::engine::server::{IfOther, MANAGED_SCHEMA, Target};
 use crate::engine::{LoadControl, Loaded};
 use crate::session::{SessionError, TxnEnd};
+use crate::workload::statement::{Param, Statements, Value};
 use crate::workload::tpcc::generator::UNUSED_ITEM;
 use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::tpcc::statement::{Param, Statements, Value};
 
 mod functions;
 mod server;

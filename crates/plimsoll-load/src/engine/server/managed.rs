@@ -136,7 +136,7 @@ impl ManagedServer {
     }
 
     /// A second server like this one, which has been stopped, with a copy of its data.
-    pub(crate) fn twin(
+    pub(crate) fn copied(
         &self,
         scratch: &mut Scratch,
         cgroup: Option<CgroupLimits>,

@@ -88,8 +88,8 @@ impl Target {
     }
 
     /// What the workload's transactions have left in the database, by place.
-    pub fn books(&self) -> Result<CommitCounts, LoadError> {
-        on_own_thread(|| sql::check::books(self))
+    pub fn commit_counts(&self) -> Result<CommitCounts, LoadError> {
+        on_own_thread(|| sql::check::commit_counts(self))
     }
 
     pub fn orders_added(&self) -> Result<u64, LoadError> {

@@ -16,7 +16,7 @@ use crate::engine::server::target::Target;
 use crate::error::LoadError;
 use crate::workload::sysbench::check::{self, TableCheck};
 use crate::workload::sysbench::sql::table_name;
-use crate::workload::tpcc::books;
+use crate::workload::tpcc::commit_counts;
 use crate::workload::tpcc::consistency::{
     CONDITIONS, Condition, ConditionRows, Violation, lacking, sizes_sql,
 };
@@ -185,13 +185,13 @@ pub(crate) fn table_check(row: &TextRow) -> Result<TableCheck, LoadError> {
 }
 
 /// What is in the database by place (see [`plimsoll_record::receipt`]).
-pub(crate) fn books(target: &Target) -> Result<CommitCounts, LoadError> {
-    let sql = target.dialect().translated(books::SQL);
+pub(crate) fn commit_counts(target: &Target) -> Result<CommitCounts, LoadError> {
+    let sql = target.dialect().translated(commit_counts::SQL);
     let rows = open(target, "TPC-C")?.rows("counting transactions", &sql)?;
-    commit_counts(&rows)
+    counts_of(&rows)
 }
 
-pub(crate) fn commit_counts(rows: &[TextRow]) -> Result<CommitCounts, LoadError> {
+pub(crate) fn counts_of(rows: &[TextRow]) -> Result<CommitCounts, LoadError> {
     let mut counts = BTreeMap::new();
     for row in rows {
         let place = CommitPlace {
@@ -205,6 +205,6 @@ pub(crate) fn commit_counts(rows: &[TextRow]) -> Result<CommitCounts, LoadError>
 
 /// New-Orders since the load.
 pub(crate) fn orders_added(target: &Target) -> Result<u64, LoadError> {
-    let sql = target.dialect().translated(books::ORDERS_ADDED);
+    let sql = target.dialect().translated(commit_counts::ORDERS_ADDED);
     open(target, "TPC-C")?.row("counting orders", &sql)?.get(0)
 }

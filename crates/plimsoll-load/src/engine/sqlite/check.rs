@@ -11,7 +11,7 @@ use super::connection::{apply, explain, has_log, open, open_read_only, open_time
 use crate::engine::ConditionResult;
 use crate::engine::sql::{SqlClient, check};
 use crate::error::LoadError;
-use crate::workload::tpcc::books;
+use crate::workload::tpcc::commit_counts;
 use crate::workload::tpcc::consistency::{CONDITIONS, Condition};
 
 /// Pages' memory while checking, in KiB.
@@ -107,17 +107,21 @@ pub fn recover_timed(
 }
 
 /// What is in the database by place (see [`plimsoll_record::receipt`]).
-pub fn books(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<CommitCounts, LoadError> {
+pub fn commit_counts(
+    path: &Path,
+    pragmas: &BTreeMap<String, String>,
+) -> Result<CommitCounts, LoadError> {
     let connection = &open(path, pragmas)?;
-    let rows = SqliteClient { connection, path }.rows("counting transactions", books::SQL)?;
-    check::commit_counts(&rows)
+    let rows =
+        SqliteClient { connection, path }.rows("counting transactions", commit_counts::SQL)?;
+    check::counts_of(&rows)
 }
 
 /// New-Orders since the load.
 pub fn orders_added(path: &Path, pragmas: &BTreeMap<String, String>) -> Result<u64, LoadError> {
     let connection = &open(path, pragmas)?;
     SqliteClient { connection, path }
-        .row("counting orders", books::ORDERS_ADDED)?
+        .row("counting orders", commit_counts::ORDERS_ADDED)?
         .get(0)
 }
 

@@ -19,7 +19,7 @@ mod tests;
 
 pub use backup::TimedFiles;
 pub(crate) use backup::{back_up, restore, row_counts};
-pub use check::{books, check, facts, orders_added, recover};
+pub use check::{check, commit_counts, facts, orders_added, recover};
 #[cfg(test)]
 pub(crate) use client::SqliteClient;
 pub(crate) use insight::SqliteInsight;

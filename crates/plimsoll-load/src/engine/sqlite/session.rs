@@ -15,9 +15,9 @@ use super::queue::{WriteTurn, WriterQueue};
 use crate::engine::Session;
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
+use crate::workload::statement::{Param, Rows, Statements, Value};
 use crate::workload::sysbench::sql::Prepared;
 use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::tpcc::statement::{Param, Rows, Statements, Value};
 use crate::workload::tpcc::transactions;
 use crate::workload::{Input, sysbench};
 

@@ -24,6 +24,7 @@ use crate::engine::sql::part::TablePart;
 use crate::engine::{ConditionResult, LoadControl, Loaded};
 use crate::error::LoadError;
 use crate::session::SessionError;
+use crate::workload::statement::Param;
 use crate::workload::sysbench::check;
 use crate::workload::sysbench::input::NewRow;
 use crate::workload::sysbench::population::SysbenchPopulation;
@@ -31,7 +32,6 @@ use crate::workload::sysbench::sql::{
     Prepared, SysbenchDialect, SysbenchStmt, create_index, table_name,
 };
 use crate::workload::sysbench::transactions::SysbenchConnection;
-use crate::workload::tpcc::statement::Param;
 
 /// sysbench 1.0 has no driver for it: as for the others, in SQLite's syntax.
 pub(crate) static SYSBENCH: SysbenchDialect = SysbenchDialect {

@@ -22,10 +22,10 @@ use crate::engine::Session;
 use crate::engine::contract::contract_of_engines;
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
+use crate::workload::statement::Statements;
 use crate::workload::tpcc::input::{self, Line};
 use crate::workload::tpcc::population::TpccPopulation;
 use crate::workload::tpcc::rows::TpccTable;
-use crate::workload::tpcc::statement::Statements;
 use crate::workload::{Input, Source};
 
 contract_of_engines!(contract::Engine::Sqlite);

@@ -17,10 +17,10 @@ use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
+use crate::workload::statement::{Param, Rows, Statements};
 use crate::workload::tpcc::input::{self, CustomerBy};
 use crate::workload::tpcc::rows::TpccTable;
 use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::tpcc::statement::{Param, Rows, Statements};
 use crate::workload::tpcc::transactions;
 use crate::workload::{Input, sysbench};
 

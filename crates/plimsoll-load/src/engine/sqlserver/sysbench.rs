@@ -7,10 +7,10 @@ use super::failure::{DUPLICATES, SqlserverFailure};
 use super::session::{Opening, SqlserverSession, SqlserverWork, error, probe};
 use crate::error::LoadError;
 use crate::session::SessionError;
+use crate::workload::statement::Param;
 use crate::workload::sysbench::input::{Bracket, NewRow};
 use crate::workload::sysbench::sql::{Prepared, SysbenchStmt, table_name};
 use crate::workload::sysbench::transactions::SysbenchConnection;
-use crate::workload::tpcc::statement::Param;
 
 impl SqlserverSession {
     /// Opens a connection for the script, and keeps loaders out of the schema as long as it lives.

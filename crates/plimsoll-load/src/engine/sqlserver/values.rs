@@ -5,7 +5,7 @@ use tiberius::time::{Date, DateTime2, Time};
 use tiberius::{ColumnData, ToSql};
 
 use super::failure::SqlserverFailure;
-use crate::workload::tpcc::statement::{Param, Value};
+use crate::workload::statement::{Param, Value};
 
 const CENTS: u8 = 2;
 const RATES: u8 = 4;

@@ -3,7 +3,7 @@
 use super::input::{Bracket, NewRow, Operation, SysbenchInput};
 use super::sql::SysbenchStmt;
 use crate::session::{SessionError, TxnEnd};
-use crate::workload::tpcc::statement::Param;
+use crate::workload::statement::Param;
 
 /// What an engine's session gives. Results are received in full and left unread, as sysbench does.
 #[allow(async_fn_in_trait)]

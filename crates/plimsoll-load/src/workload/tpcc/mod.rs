@@ -1,7 +1,7 @@
 //! TPC-C-derived load, after TPC Benchmark C standard specification revision 5.11. Results are TPC-C-derived and not
 //! comparable with published TPC results.
 
-pub mod books;
+pub mod commit_counts;
 pub mod consistency;
 mod fill;
 pub mod generator;
@@ -11,5 +11,4 @@ pub mod random;
 pub mod rows;
 pub mod schema;
 pub mod sql;
-pub mod statement;
 pub mod transactions;

@@ -1,7 +1,7 @@
 //! The statements of the client-side transactions, in SQL that PostgreSQL and SQLite (3.35 and later) both accept.
 //!
 //! Parameters are `$1`, `$2`, … (SQLite: `?1`, `?2`, …); `{now}` stands for the engine's current time. Amounts come back
-//! as [`super::statement::Value::Cents`] or, where an engine stores cents as integers, `Int`; rates likewise as `Rate` or
+//! as [`crate::workload::statement::Value::Cents`] or, where an engine stores cents as integers, `Int`; rates likewise as `Rate` or
 //! `Int` ten-thousandths; times as `Int` microseconds since 1970.
 
 /// A statement, named after what it does.

@@ -12,8 +12,8 @@ use super::input::{
 };
 use super::random::DISTRICTS;
 use super::sql::TpccStmt;
-use super::statement::{Param, Rows, Statements, Value};
 use crate::session::{SessionError, TxnEnd};
+use crate::workload::statement::{Param, Rows, Statements, Value};
 
 /// Runs one attempt. On an error the database transaction is rolled back before it is returned.
 pub async fn run<S: Statements<TpccStmt>>(

@@ -1,6 +1,6 @@
 //! `plimsoll doctor`: what is wrong with a machine, a medium or all media of a plan, before anything is measured there.
 
-mod patients;
+mod examined;
 mod show;
 
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ const PATIENCE: Nanos = Nanos::from_millis(1_500);
 const ERRORS: u8 = 3;
 
 pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
-    let patients = patients::of(args)?;
+    let subjects = examined::of(args)?;
     let interrupt = Interrupt::listen()
         .map_err(|error| Failure::run(format!("cannot receive signals: {error}")))?;
     let clock = Clock::real();
@@ -46,9 +46,9 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let machine = checks::machine(&gather::machine(Some(&quiet)));
     let catalog = known::catalog();
     let mut examined = Vec::new();
-    for patient in patients {
+    for subject in subjects {
         stopped(&interrupt)?;
-        progress.begin(clock.now(), &format!("looking at {}", patient.name()));
+        progress.begin(clock.now(), &format!("looking at {}", subject.name()));
         let options = GatherOptions {
             now: &now,
             quiet: Some(&quiet),
@@ -60,7 +60,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             patience: PATIENCE,
             seed: args.seed,
         };
-        examined.push(patient.examine(&options)?);
+        examined.push(subject.examine(&options)?);
     }
     stopped(&interrupt)?;
     progress.finish();

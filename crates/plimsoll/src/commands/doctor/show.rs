@@ -5,7 +5,7 @@ use plimsoll_record::{Diagnosis, DiagnosisLevel};
 use plimsoll_report::message::Messages;
 use serde_json::{Value, json};
 
-use super::patients::Examined;
+use super::examined::Examined;
 use crate::commands::table::wrapped;
 
 /// Where there is no terminal to ask.

@@ -33,7 +33,7 @@ pub struct Examined {
 }
 
 /// A target of the doctor.
-pub enum Patient {
+pub enum DoctorSubject {
     Path {
         name: String,
         path: PathBuf,
@@ -48,7 +48,7 @@ pub enum Patient {
 }
 
 /// Those that the command line means.
-pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
+pub fn of(args: &DoctorArgs) -> Result<Vec<DoctorSubject>, Failure> {
     let is_plan = args.target.extension().is_some_and(|end| end == "toml") && !args.target.is_dir();
     if !is_plan {
         let is = args
@@ -59,7 +59,7 @@ pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
             .map(|spec| known::known(&spec));
         let path = args.target.clone();
         refuse_writes(&path, args.write)?;
-        return Ok(vec![Patient::Path {
+        return Ok(vec![DoctorSubject::Path {
             name: path.display().to_string(),
             path,
             is,
@@ -73,16 +73,16 @@ pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
     }
     let Parsed { plan, .. } = parse_plan(&args.target, &drive_file::options())?;
     let seed = plan.data_seed;
-    let patients: Vec<Patient> = plan
+    let subjects: Vec<DoctorSubject> = plan
         .media
         .into_iter()
         .map(|medium| match medium.kind.emulated().cloned() {
-            Some(drive) => Patient::Emulated {
+            Some(drive) => DoctorSubject::Emulated {
                 medium,
                 drive,
                 seed,
             },
-            None => Patient::Path {
+            None => DoctorSubject::Path {
                 name: medium.name,
                 path: medium.path.into(),
                 is: None,
@@ -90,13 +90,13 @@ pub fn of(args: &DoctorArgs) -> Result<Vec<Patient>, Failure> {
             },
         })
         .collect();
-    if patients.is_empty() {
+    if subjects.is_empty() {
         return Err(Failure::usage(format!(
             "the plan {} has no medium: its systems keep their data elsewhere\nRun doctor where they do.",
             args.target.display()
         )));
     }
-    Ok(patients)
+    Ok(subjects)
 }
 
 /// Only a file of plimsoll's own is ever written, in a directory.
@@ -115,7 +115,7 @@ fn refused(error: BlockError) -> Failure {
     Failure::usage(error.to_string())
 }
 
-impl Patient {
+impl DoctorSubject {
     pub fn name(&self) -> String {
         match self {
             Self::Path { name, .. } => name.clone(),

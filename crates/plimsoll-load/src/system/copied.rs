@@ -15,7 +15,7 @@ impl Instance {
 
     /// Starts a second system like this one, with a copy of its data, which is on its medium when this returns. A server
     /// stands still meanwhile; no other session may use it.
-    pub fn twin(
+    pub fn copied(
         &self,
         scratch: &mut Scratch,
         cgroup: Option<CgroupLimits>,
@@ -36,11 +36,11 @@ impl Instance {
             }
             InstanceKind::Managed(server) => {
                 server.process().end()?;
-                let twin = server.twin(scratch, cgroup, control);
+                let copy = server.copied(scratch, cgroup, control);
                 // It has to come back, whatever became of the copy.
                 let again = server.restart(&|| control.is_cancelled());
-                let twin = Self(InstanceKind::Managed(Box::new(twin?)));
-                again.map(|()| twin)
+                let copy = Self(InstanceKind::Managed(Box::new(copy?)));
+                again.map(|()| copy)
             }
             InstanceKind::Mock(_) | InstanceKind::Existing(_) | InstanceKind::DatabaseCopy(_) => {
                 Err(LoadError::other("the system", "has no files of plimsoll's"))
@@ -78,7 +78,7 @@ mod tests {
         let control = LoadControl::default();
         let first = Instance::start(kind, Some(&mut one), None).unwrap();
         assert_eq!(first.load(&workload, 5, &control).unwrap(), Loaded::Fresh);
-        let second = first.twin(&mut two, None, &control).unwrap();
+        let second = first.copied(&mut two, None, &control).unwrap();
         assert_eq!(second.load(&workload, 5, &control).unwrap(), Loaded::Reused);
         assert_eq!(second.row_counts().unwrap(), first.row_counts().unwrap());
         for instance in [&first, &second] {
