@@ -55,6 +55,8 @@ export interface Moment {
 export interface Seconds {
   t: number[];
   rates: [string, Maybe[]][];
+  /** Of all together, where it is no sum of the rates: of a line that was reduced. */
+  all?: Maybe[];
   p50: Maybe[];
   p95: Maybe[];
   p99: Maybe[];

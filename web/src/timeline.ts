@@ -91,8 +91,8 @@ function lateness(theme: Theme): Line[] {
 }
 
 function throughput(theme: Theme): Line[] {
-  const { t, rates } = data.seconds;
-  const all = t.map((_, i): Maybe => {
+  const { t, rates, all: reduced } = data.seconds;
+  const all = reduced ?? t.map((_, i): Maybe => {
     const own = rates.map(([, column]) => column[i] ?? null).filter((v) => v !== null);
     return own.length === 0 ? null : own.reduce((a, b) => a + b, 0);
   });

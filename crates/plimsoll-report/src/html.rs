@@ -11,6 +11,7 @@ use plimsoll_record::{Record, RunInfo};
 
 use crate::finding_view::FindingView;
 use crate::message::Messages;
+use crate::number::three;
 use crate::table::Grid;
 use crate::text;
 use charts::Charts;
@@ -21,6 +22,7 @@ use tables::LadderView;
 pub(crate) mod audit;
 pub(crate) mod audits;
 mod block;
+mod bounded;
 pub mod catalog;
 mod charts;
 mod doctor;
@@ -101,6 +103,8 @@ struct ReportPage<'a> {
     footer: String,
     file: String,
     island: String,
+    /// That not all points of lines are drawn; empty where all are.
+    reduced: String,
     style: &'static str,
     script: &'a str,
 }
@@ -111,6 +115,7 @@ impl<'a> ReportPage<'a> {
         // A run of plimsoll's own has a plan.
         let foreign = record.plan == RecordedPlan::Imported;
         let ladders = &summary.figures.ladders;
+        let island = island::text(record, summary, m);
         Self {
             m,
             title: &record.run.title,
@@ -154,7 +159,10 @@ impl<'a> ReportPage<'a> {
             how: how::terms(summary),
             footer: footer(m, &record.run),
             file: m.file_state(&summary.figures.file),
-            island: island::json(record, summary, m),
+            reduced: island
+                .reduced_to
+                .map_or_else(String::new, |s| reduced(m, s)),
+            island: island.json,
             style: STYLE,
             script,
         }
@@ -200,6 +208,12 @@ impl<'a> ReportPage<'a> {
     fn verdict_sentence(&self) -> String {
         self.m.text(&format!("trust-{}", self.verdict))
     }
+}
+
+/// What stands below charts over time with more points than are drawn.
+fn reduced(m: &Messages, seconds: f64) -> String {
+    let args = [("seconds", three(seconds)), ("run", RUN.to_owned())];
+    m.text_with("chart-reduced", &args)
 }
 
 /// What stands for the run file in commands: a page does not know its name.

@@ -53,7 +53,7 @@ rules! {
     Emulated, "EMULATED", Error, "The emulated drive answered in time.";
     Virtual, "VIRTUAL", Warning, "Simulated figures rest on what the model is known to do well.";
     Repeat, "REPEAT", Warning, "A comparison rests on several runs that differ by less than its effect.";
-    Plausible, "PLAUSIBLE", Error, "FigureSet of a load can all be true at once.";
+    Plausible, "PLAUSIBLE", Error, "Figures of a load can all be true at once.";
     Duration, "DURATION", Error, "A time is the sum of its parts.";
     Intact, "INTACT", Error, "The run file is as it was when its run ended.";
     Finding, "FINDING", Error, "Nothing else was found that no other rule evaluates.";

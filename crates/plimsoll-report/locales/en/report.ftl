@@ -315,6 +315,7 @@ axis-offered = Open loop: against the offered rate
 latency-title = Latency by transaction type
 latency-note = Response time from due time to end. Solid p50, dashed p95, dotted p99.
 time-title = Over time
+chart-reduced = Lines of more than 2,000 points are drawn from the minimum, mean and maximum of up to { $seconds } s each, in the order of time; of CPU shares, which stand above each other, from the mean. All values: plimsoll export { $run } --to csv --table series (also seconds, drive, medium).
 time-note = Grey stretches are not measured; the top chart is the load: users, the offered rate, or the job. Upright lines are events. Gaps are seconds without a record; nothing is interpolated. Long preparation is hidden at first. Drag to zoom in, double-click to reset; by keyboard, Tab to a chart: + and − zoom, arrows move, 0 shows all. The scale is that of response times and times per request: logarithmic where they span more than two decades.
 chart-title-throughput = Throughput per second
 chart-title-latency-time = Response time per second

@@ -8,12 +8,14 @@ use std::collections::{BTreeMap, HashMap};
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{LadderSummary, PointSummary, Spread, TxnSummary, Verdict};
 use plimsoll_plan::units::Nanos;
+use plimsoll_record::metric::Metric;
 use plimsoll_record::{DEVICE_FACT, Event, Phase, Record, Series, SubjectKind};
 use serde::Serialize;
 
 use crate::message::Messages;
 
 use super::block::{self, BlockData};
+use super::bounded::DrawnBuckets;
 use super::lateness::{self, Lateness};
 use super::line::{self, LineData};
 use super::per_second::{Seconds, per_second};
@@ -37,6 +39,8 @@ struct Island {
     media: Vec<String>,
     /// Devices that media of the plan lie on; empty where unknown.
     devices: Vec<DeviceData>,
+    #[serde(skip)]
+    reduced_to: Option<f64>,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -97,23 +101,42 @@ struct SeriesData {
     values: Vec<Option<f64>>,
 }
 
-/// Fit for a script element: no `<` is left in it.
-pub(super) fn json(record: &Record, summary: &Summary, m: &Messages) -> String {
+/// The island as JSON, and what of it was left out.
+pub(super) struct IslandText {
+    /// Fit for a script element: no `<` is left in it.
+    pub json: String,
+    /// How many seconds a drawn point stands for at most, where lines are too long for all of theirs.
+    pub reduced_to: Option<f64>,
+}
+
+pub(super) fn text(record: &Record, summary: &Summary, m: &Messages) -> IslandText {
     let island = build(record, summary, m);
-    serde_json::to_string(&island)
-        .expect("an island has string keys only")
-        .replace('<', "\\u003c")
+    let json = serde_json::to_string(&island).expect("an island has string keys only");
+    IslandText {
+        json: json.replace('<', "\\u003c"),
+        reduced_to: island.reduced_to,
+    }
 }
 
 fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
     let mut times = TimeColumns::default();
+    let mut reduced = Vec::new();
     let series = record
         .series
         .iter()
         .filter(|series| !series.metric.is_of_member())
-        .filter_map(|series| series_data(record, series, &mut times))
+        .filter_map(|series| series_data(record, series, &mut times, &mut reduced))
         .collect();
+    let seconds = per_second(record);
+    reduced.extend(seconds.reduced_to());
+    let lateness = lateness::lines(record, m);
+    let blocks = block::island(m, summary);
+    let shared = shared::island(m, summary);
+    reduced.extend(lateness.iter().filter_map(Lateness::reduced_to));
+    reduced.extend(blocks.iter().filter_map(BlockData::reduced_to));
+    reduced.extend(shared.iter().filter_map(SharedData::reduced_to));
     Island {
+        reduced_to: reduced.into_iter().reduce(f64::max),
         labels: m.chart_labels().into_iter().collect(),
         ladders: summary
             .figures
@@ -131,12 +154,12 @@ fn build(record: &Record, summary: &Summary, m: &Messages) -> Island {
             .iter()
             .map(|event| event_data(m, event))
             .collect(),
-        seconds: per_second(record),
+        seconds,
         times: times.all,
         series,
-        lateness: lateness::lines(record, m),
-        blocks: block::island(m, summary),
-        shared: shared::island(m, summary),
+        lateness,
+        blocks,
+        shared,
         media: record.media().into_iter().map(str::to_owned).collect(),
         devices: devices(record),
     }
@@ -254,7 +277,13 @@ impl TimeColumns {
     }
 }
 
-fn series_data(record: &Record, series: &Series, times: &mut TimeColumns) -> Option<SeriesData> {
+/// `reduced`: how many seconds a drawn point stands for, of lines of which not all points are drawn.
+fn series_data(
+    record: &Record,
+    series: &Series,
+    times: &mut TimeColumns,
+    reduced: &mut Vec<f64>,
+) -> Option<SeriesData> {
     let mut subjects = record.subjects.iter();
     let subject = subjects.find(|subject| subject.id == series.subject)?;
     let mut t = Vec::new();
@@ -272,13 +301,32 @@ fn series_data(record: &Record, series: &Series, times: &mut TimeColumns) -> Opt
         values.push(Some(short(f64::from(sample.value))));
         last = Some(sample.at);
     }
-    (!t.is_empty()).then(|| SeriesData {
+    if t.is_empty() {
+        return None;
+    }
+    let buckets = DrawnBuckets::of(t.len());
+    reduced.extend(buckets.span(&t));
+    Some(SeriesData {
         kind: subject.kind,
         subject: subject.name.clone(),
         metric: series.metric.info().name,
-        times: times.index(t),
-        values,
+        times: times.index(buckets.times(t)),
+        values: match is_stacked(series.metric) {
+            true => buckets.means(values),
+            false => buckets.values(values),
+        },
     })
+}
+
+/// Shares of the processors' time stand above each other.
+fn is_stacked(metric: Metric) -> bool {
+    let stacked = [
+        Metric::CpuUser,
+        Metric::CpuSystem,
+        Metric::CpuIowait,
+        Metric::CpuSteal,
+    ];
+    stacked.contains(&metric)
 }
 
 #[cfg(test)]
@@ -325,14 +373,14 @@ mod tests {
         record.events[0].kind = EventKind::Cleanup {
             error: "</script><script>alert(1)</script><!--".into(),
         };
-        let json = json(&record, &summarise(&record), &Messages::english());
+        let json = text(&record, &summarise(&record), &Messages::english()).json;
         assert!(!json.contains('<') && json.contains("\\u003c/script>"));
     }
 
     #[test]
     fn the_same_record_gives_the_same_text() {
         let record = fixture::single_point();
-        let text = || json(&record, &summarise(&record), &Messages::english());
-        assert_eq!(text(), text());
+        let json = || text(&record, &summarise(&record), &Messages::english()).json;
+        assert_eq!(json(), json());
     }
 }

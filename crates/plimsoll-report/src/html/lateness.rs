@@ -8,6 +8,7 @@ use plimsoll_record::drive::DriveOp;
 use plimsoll_record::{DriveRow, Record, SubjectId};
 use serde::Serialize;
 
+use super::bounded::DrawnBuckets;
 use super::rounding::{seconds, short};
 use crate::message::Messages;
 use crate::subject;
@@ -19,6 +20,8 @@ pub(super) struct Lateness {
     op: String,
     t: Vec<f64>,
     late: Vec<Option<f64>>,
+    #[serde(skip)]
+    reduced_to: Option<f64>,
 }
 
 /// One for each medium and kind of operation. A `null` stands where seconds are missing.
@@ -44,14 +47,30 @@ pub(super) fn lines(record: &Record, m: &Messages) -> Vec<Lateness> {
                 op: m.text(&format!("op-{}", op.name())),
                 t: Vec::new(),
                 late: Vec::new(),
+                reduced_to: None,
             };
             line.add(rows);
-            line
+            line.bounded()
         })
         .collect()
 }
 
 impl Lateness {
+    /// How many seconds a drawn point stands for, where not all are drawn.
+    pub fn reduced_to(&self) -> Option<f64> {
+        self.reduced_to
+    }
+
+    fn bounded(self) -> Self {
+        let buckets = DrawnBuckets::of(self.t.len());
+        Self {
+            reduced_to: buckets.span(&self.t),
+            t: buckets.times(self.t),
+            late: buckets.values(self.late),
+            ..self
+        }
+    }
+
     fn add(&mut self, mut rows: Vec<&DriveRow>) {
         rows.sort_by_key(|row| row.start);
         let mut last: Option<Nanos> = None;

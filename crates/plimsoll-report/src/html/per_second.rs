@@ -7,6 +7,7 @@ use plimsoll_record::hist::CoarseHist;
 use plimsoll_record::{PhaseId, PointId, Record, Second};
 use serde::Serialize;
 
+use super::bounded::DrawnBuckets;
 use super::rounding::{seconds, short};
 
 /// Everything per second; a value stands at the end of its second.
@@ -15,10 +16,15 @@ pub(super) struct Seconds {
     t: Vec<f64>,
     /// Completed per second, by type.
     rates: Vec<(String, Vec<Option<f64>>)>,
+    /// Of all types together, where their extremes are no sum of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    all: Option<Vec<Option<f64>>>,
     p50: Vec<Option<f64>>,
     p95: Vec<Option<f64>>,
     p99: Vec<Option<f64>>,
     in_flight: Vec<Option<u64>>,
+    #[serde(skip)]
+    reduced_to: Option<f64>,
 }
 
 /// A rate over less than a fifth of a second is no rate: the last tick of a point that drains in milliseconds would be a
@@ -54,7 +60,7 @@ pub(super) fn per_second(record: &Record) -> Seconds {
         }
         last_end = Some(end);
     }
-    out
+    out.bounded()
 }
 
 /// The phases of block I/O, whose charts are its own: its requests are no transactions.
@@ -85,6 +91,39 @@ fn txn_names(record: &Record) -> Vec<String> {
 }
 
 impl Seconds {
+    /// How many seconds a drawn point stands for, where not all are drawn.
+    pub fn reduced_to(&self) -> Option<f64> {
+        self.reduced_to
+    }
+
+    fn bounded(self) -> Self {
+        let buckets = DrawnBuckets::of(self.t.len());
+        if !buckets.is_reduced() {
+            return self;
+        }
+        let sums = (0..self.t.len()).map(|place| {
+            let own = self.rates.iter().filter_map(|(_, column)| column[place]);
+            own.reduce(|a, b| a + b)
+        });
+        let all = Some(buckets.values(sums.collect()));
+        let in_flight = self.in_flight.into_iter();
+        let in_flight = in_flight.map(|own| own.map(|n| n as f64)).collect();
+        let in_flight = buckets.values(in_flight).into_iter();
+        let rates = self.rates.into_iter();
+        Self {
+            reduced_to: buckets.span(&self.t),
+            t: buckets.times(self.t),
+            rates: rates
+                .map(|(name, column)| (name, buckets.values(column)))
+                .collect(),
+            all,
+            p50: buckets.values(self.p50),
+            p95: buckets.values(self.p95),
+            p99: buckets.values(self.p99),
+            in_flight: in_flight.map(|own| own.map(|n| n.round() as u64)).collect(),
+        }
+    }
+
     fn gap(&mut self, at: Nanos) {
         let Self {
             t,
@@ -93,6 +132,8 @@ impl Seconds {
             p95,
             p99,
             in_flight,
+            all: _,
+            reduced_to: _,
         } = self;
         t.push(seconds(at));
         rates.iter_mut().for_each(|(_, column)| column.push(None));

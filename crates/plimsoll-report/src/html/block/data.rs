@@ -23,6 +23,14 @@ pub(in crate::html) struct BlockData {
     seconds: Vec<SecondsData>,
 }
 
+impl BlockData {
+    /// How many seconds a drawn point stands for, where not all are drawn.
+    pub fn reduced_to(&self) -> Option<f64> {
+        let jobs = self.seconds.iter();
+        jobs.filter_map(SecondsData::reduced_to).reduce(f64::max)
+    }
+}
+
 pub(in crate::html) fn island(m: &Messages, summary: &Summary) -> Vec<BlockData> {
     summary
         .figures

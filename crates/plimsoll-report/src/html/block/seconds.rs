@@ -6,6 +6,7 @@ use plimsoll_analysis::summary::{BlockPointSummary, BlockSecond};
 use plimsoll_record::{PointId, Record};
 use serde::Serialize;
 
+use super::super::bounded::DrawnBuckets;
 use super::super::rounding::{millis, short};
 use super::chart::ChartView;
 use crate::block::{Across, OnMedium, limit, medium_name};
@@ -106,6 +107,16 @@ struct SecondsLineData {
     p95: Vec<Option<f64>>,
     p99: Vec<Option<f64>>,
     max: Vec<Option<f64>>,
+    #[serde(skip)]
+    reduced_to: Option<f64>,
+}
+
+impl SecondsData {
+    /// How many seconds a drawn point stands for, where not all are drawn.
+    pub fn reduced_to(&self) -> Option<f64> {
+        let lines = self.lines.iter();
+        lines.filter_map(|line| line.reduced_to).reduce(f64::max)
+    }
 }
 
 pub(super) fn data(m: &Messages, all: &[Across<'_>]) -> Vec<SecondsData> {
@@ -216,7 +227,22 @@ impl SecondsLineData {
         for point in own {
             line.add(point, starts[&key(point)]);
         }
-        line
+        line.bounded()
+    }
+
+    fn bounded(self) -> Self {
+        let buckets = DrawnBuckets::of(self.t.len());
+        Self {
+            medium: self.medium,
+            reduced_to: buckets.span(&self.t),
+            t: buckets.times(self.t),
+            iops: buckets.values(self.iops),
+            mb: buckets.values(self.mb),
+            p50: buckets.values(self.p50),
+            p95: buckets.values(self.p95),
+            p99: buckets.values(self.p99),
+            max: buckets.values(self.max),
+        }
     }
 
     fn add(&mut self, point: &BlockPointSummary, from: f64) {
@@ -245,6 +271,7 @@ impl SecondsLineData {
             p95,
             p99,
             max,
+            reduced_to: _,
         } = self;
         t.push(at);
         iops.push(second.map(|s| short(s.requests as f64 / s.seconds)));

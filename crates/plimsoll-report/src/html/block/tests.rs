@@ -186,7 +186,7 @@ fn rounds_that_do_not_become_steady_are_marked() {
     let rounds = step(1).rounds.unwrap();
     assert_eq!(
         rounds.outcomes[0].text,
-        "nvme (emulated): steady with round 8. FigureSet are those of rounds 4 to 8."
+        "nvme (emulated): steady with round 8. Figures are those of rounds 4 to 8."
     );
     assert_eq!(rounds.outcomes[1].verdict, "doubtful");
     assert_eq!(

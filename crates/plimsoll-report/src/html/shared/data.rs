@@ -9,6 +9,7 @@ use plimsoll_plan::Interference;
 use plimsoll_record::BackupKind;
 use serde::Serialize;
 
+use super::super::bounded::DrawnBuckets;
 use super::super::rounding::{millis, short};
 use crate::medium;
 use crate::message::Messages;
@@ -58,6 +59,17 @@ struct SharedLineData {
     dash: &'static str,
     t: Vec<f64>,
     v: Vec<Option<f64>>,
+    #[serde(skip)]
+    reduced_to: Option<f64>,
+}
+
+impl SharedData {
+    /// How many seconds a drawn point stands for, where not all are drawn.
+    pub fn reduced_to(&self) -> Option<f64> {
+        let lines = [&self.rate, &self.iops, &self.mb, &self.ms];
+        let lines = lines.into_iter().flatten();
+        lines.filter_map(|line| line.reduced_to).reduce(f64::max)
+    }
 }
 
 pub(in crate::html) struct SharedChartView {
@@ -267,6 +279,7 @@ impl Lines<'_> {
             dash: style.dash,
             t: Vec::new(),
             v: Vec::new(),
+            reduced_to: None,
         };
         let mut last: Option<(usize, f64)> = None;
         for ChartSample { at, value } in seconds {
@@ -284,6 +297,10 @@ impl Lines<'_> {
                 .push(value.filter(|value| value.is_finite()).map(short));
             last = Some((slot, t));
         }
+        let buckets = DrawnBuckets::of(line.t.len());
+        line.reduced_to = buckets.span(&line.t);
+        line.t = buckets.times(line.t);
+        line.v = buckets.values(line.v);
         line.v.iter().any(Option::is_some).then_some(line)
     }
 
