@@ -29,12 +29,15 @@ pub fn run(words: &[&str]) -> Task {
     }
 }
 
-/// Writes each view to a file of `dir`. What is there already is written anew.
+/// Writes each view to a file of `dir`, which is new or empty.
 fn make(dir: &Path, binary: &Path) -> Task {
-    if dir.exists() {
-        fs::remove_dir_all(dir).map_err(because(dir.display()))?;
-    }
     fs::create_dir_all(dir).map_err(because(dir.display()))?;
+    if !files(dir)?.is_empty() {
+        return failed(format!(
+            "{} is not empty\nName a new directory.",
+            dir.display()
+        ));
+    }
     let views = inputs::views(binary)?;
     let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, usize::from);

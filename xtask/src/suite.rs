@@ -23,7 +23,7 @@ const WITH_SERVERS: [&str; 8] = [
     "probe::database::tests",
     "system::backup_tests",
     "system::reset_tests",
-    "system::twin::tests",
+    "system::copied::tests",
 ];
 /// How many tests the list of slow ones has.
 const SLOWEST: usize = 10;

@@ -20,7 +20,8 @@ use plimsoll_record::hist::Hist;
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{DerivedRate, OFFERED_FACT, is_derived};
 use plimsoll_record::{
-    LoadKey, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo, SubjectKind, Window,
+    LoadKey, OfferedLoad, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunInfo,
+    SubjectKind, Window,
 };
 
 /// Parts of a window whose latencies are kept apart.
@@ -352,7 +353,13 @@ fn block_points(
                     medium: Some(medium.medium.clone()),
                     scene: Interference::Alone,
                     job: Some(job.job.clone()),
-                    load: first.load(),
+                    // Of a share the rate differs between the sides.
+                    load: OfferedLoad {
+                        offered_per_second: first
+                            .offered_per_second
+                            .filter(|_| first.share_percent.is_none()),
+                        ..first.load()
+                    },
                 },
                 figure: RateKind::Iops,
                 derived: None,

@@ -26,7 +26,7 @@ pub struct MediumNeed {
     pub bytes: Bytes,
 }
 
-/// A step's share of an [`PlanEstimate`].
+/// A step's share of a [`PlanEstimate`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepEstimate {
     pub step: String,

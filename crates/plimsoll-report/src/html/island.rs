@@ -304,7 +304,7 @@ fn series_data(
     if t.is_empty() {
         return None;
     }
-    let buckets = DrawnBuckets::of(t.len());
+    let buckets = DrawnBuckets::of(&values);
     reduced.extend(buckets.span(&t));
     Some(SeriesData {
         kind: subject.kind,

@@ -62,7 +62,7 @@ impl Lateness {
     }
 
     fn bounded(self) -> Self {
-        let buckets = DrawnBuckets::of(self.t.len());
+        let buckets = DrawnBuckets::of(&self.late);
         Self {
             reduced_to: buckets.span(&self.t),
             t: buckets.times(self.t),

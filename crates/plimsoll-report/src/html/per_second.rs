@@ -97,15 +97,16 @@ impl Seconds {
     }
 
     fn bounded(self) -> Self {
-        let buckets = DrawnBuckets::of(self.t.len());
-        if !buckets.is_reduced() {
-            return self;
-        }
         let sums = (0..self.t.len()).map(|place| {
             let own = self.rates.iter().filter_map(|(_, column)| column[place]);
             own.reduce(|a, b| a + b)
         });
-        let all = Some(buckets.values(sums.collect()));
+        let sums: Vec<Option<f64>> = sums.collect();
+        let buckets = DrawnBuckets::of(&sums);
+        if !buckets.is_reduced() {
+            return self;
+        }
+        let all = Some(buckets.values(sums));
         let in_flight = self.in_flight.into_iter();
         let in_flight = in_flight.map(|own| own.map(|n| n as f64)).collect();
         let in_flight = buckets.values(in_flight).into_iter();

@@ -231,7 +231,7 @@ impl SecondsLineData {
     }
 
     fn bounded(self) -> Self {
-        let buckets = DrawnBuckets::of(self.t.len());
+        let buckets = DrawnBuckets::of(&self.iops);
         Self {
             medium: self.medium,
             reduced_to: buckets.span(&self.t),

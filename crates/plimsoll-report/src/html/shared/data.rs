@@ -297,7 +297,7 @@ impl Lines<'_> {
                 .push(value.filter(|value| value.is_finite()).map(short));
             last = Some((slot, t));
         }
-        let buckets = DrawnBuckets::of(line.t.len());
+        let buckets = DrawnBuckets::of(&line.v);
         line.reduced_to = buckets.span(&line.t);
         line.t = buckets.times(line.t);
         line.v = buckets.values(line.v);
