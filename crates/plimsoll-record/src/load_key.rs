@@ -47,17 +47,6 @@ impl OfferedLoad {
         }
     }
 
-    /// Of so many equal systems together, where this is that of each.
-    pub fn of_all(self, systems: usize) -> Self {
-        let all = |rate: f64| rate * systems as f64;
-        Self {
-            users: self.users * systems as u32,
-            offered_per_second: self.offered_per_second.map(all),
-            offered_to_per_second: self.offered_to_per_second.map(all),
-            ..self
-        }
-    }
-
     /// Rates bit by bit, so that one that is no number equals itself.
     fn bits(&self) -> (u32, [Option<u64>; 3]) {
         let rates = [
@@ -107,6 +96,10 @@ mod tests {
         assert_eq!(open(f64::NAN), open(f64::NAN));
         assert_ne!(open(90.0), open(90.5));
         assert_ne!(open(90.0), OfferedLoad::closed(4));
-        assert_eq!(open(90.0).of_all(3).of_each(3), open(90.0));
+        let together = OfferedLoad {
+            offered_per_second: Some(270.0),
+            ..OfferedLoad::closed(12)
+        };
+        assert_eq!(together.of_each(3), open(90.0));
     }
 }

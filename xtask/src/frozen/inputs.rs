@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::below;
 use super::view::View;
-use crate::exec::{Task, because, program, root};
+use crate::exec::{Task, because, failed, program, root};
 
 const TABLES: [&str; 11] = [
     "ladder", "types", "seconds", "series", "drive", "wait", "block", "reported", "backup",
@@ -117,7 +117,8 @@ fn of_pair(first: &str, second: &str, views: &mut Vec<View>) {
     views.push(View::printed(format!("{name}.gate.json"), &words));
 }
 
-/// Makes runs of [`PLANS`] and of other tools' outputs, if they are not there yet: both programs read the same files.
+/// Runs of [`PLANS`] and imports of other tools' outputs, made where they do not exist: both programs read the same files.
+/// An output that cannot be imported is named.
 fn made(binary: &Path) -> Task<Vec<PathBuf>> {
     let dir = root().join("target/frozen-runs");
     fs::create_dir_all(&dir).map_err(because(dir.display()))?;
@@ -138,16 +139,22 @@ fn made(binary: &Path) -> Task<Vec<PathBuf>> {
             // Losing data in a power cut is an exit code of its own.
             program(&binary, &words).works();
         }
+        if !run.exists() {
+            return failed(format!("{binary} made no run of {}", plan.display()));
+        }
         runs.push(run);
     }
     for output in below(&root().join("crates/plimsoll-import/tests/data"))? {
         let name = file_name(&in_checkout(&output));
         let run = dir.join(format!("{name}.plimsoll"));
         let [output, out] = [&output, &run].map(|path| path.to_string_lossy());
-        let imported = run.is_file()
-            || program(&binary, &["import", &output, "-o", &out, "--title", &name]).works();
-        if imported {
+        if !run.is_file() {
+            program(&binary, &["import", &output, "-o", &out, "--title", &name]).works();
+        }
+        if run.is_file() {
             runs.push(run);
+        } else {
+            println!("not imported: {output}");
         }
     }
     Ok(runs)

@@ -83,7 +83,8 @@ impl LatencySummary {
     /// The median of each figure over repeats.
     pub(super) fn median_of(repeats: impl Iterator<Item = Self>) -> Option<Self> {
         let all: Vec<Self> = repeats.collect();
-        let first = *all.first()?;
+        all.first()?;
+        let bounds = all.iter().filter_map(|own| own.at_least_from_ms);
         let median = |of: fn(&Self) -> f64| {
             let each = all.iter().map(|own| Estimate::single(of(own), None));
             Estimate::over(each).map_or(0.0, |own| own.value)
@@ -97,7 +98,7 @@ impl LatencySummary {
             p99_ms: median(|own| own.p99_ms),
             p999_ms: median(|own| own.p999_ms),
             max_ms: median(|own| own.max_ms),
-            at_least_from_ms: first.at_least_from_ms,
+            at_least_from_ms: bounds.reduce(f64::min),
         })
     }
 
@@ -190,12 +191,11 @@ impl FigureSet {
         self.get(figure)?.ratio_to(first.get(figure)?)
     }
 
-    /// For [`serde`]: each of these figures by its name, those that are missing as null. `time` is the unit of times, and
-    /// how many of it a millisecond has.
+    /// For [`serde`]: each of these figures by its name, those that are missing as null.
     fn serialize<S: Serializer>(
         &self,
         figures: &[FigureId],
-        (unit, per_ms): (&str, f64),
+        times: TimeUnit,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(figures.len()))?;
@@ -204,8 +204,8 @@ impl FigureSet {
             let own = self.get(*figure);
             match info.unit {
                 FigureUnit::Time => {
-                    let scaled = own.map(|own| own.scaled(per_ms));
-                    map.serialize_entry(&format!("{}_{unit}", info.name), &scaled)?;
+                    let scaled = own.map(|own| own.scaled(times.per_ms));
+                    map.serialize_entry(&format!("{}_{}", info.name, times.name), &scaled)?;
                 }
                 _ => map.serialize_entry(info.name, &own)?,
             }
@@ -214,18 +214,34 @@ impl FigureSet {
     }
 }
 
+/// In which times are written.
+struct TimeUnit {
+    name: &'static str,
+    /// So many are a millisecond.
+    per_ms: f64,
+}
+
+const MILLIS: TimeUnit = TimeUnit {
+    name: "ms",
+    per_ms: 1.0,
+};
+const MICROS: TimeUnit = TimeUnit {
+    name: "us",
+    per_ms: 1e3,
+};
+
 /// As JSON of loads of transactions.
 pub fn transactions<S: Serializer>(figures: &FigureSet, serializer: S) -> Result<S::Ok, S::Error> {
     let rates = [FigureId::Nopm, FigureId::Tpm, FigureId::Transactions];
     let all: Vec<FigureId> = rates.into_iter().chain(FigureId::TIMES).collect();
-    figures.serialize(&all, ("ms", 1.0), serializer)
+    figures.serialize(&all, MILLIS, serializer)
 }
 
 /// As JSON of requests of block I/O.
 pub fn requests<S: Serializer>(figures: &FigureSet, serializer: S) -> Result<S::Ok, S::Error> {
     let rates = [FigureId::Iops, FigureId::MbPerSecond];
     let all: Vec<FigureId> = rates.into_iter().chain(FigureId::TIMES).collect();
-    figures.serialize(&all, ("us", 1e3), serializer)
+    figures.serialize(&all, MICROS, serializer)
 }
 
 /// As JSON of the rows of a set.
@@ -236,7 +252,7 @@ pub fn set_row<S: Serializer>(figures: &FigureSet, serializer: S) -> Result<S::O
         FigureId::P99,
         FigureId::DeviceReads,
     ];
-    figures.serialize(&all, ("ms", 1.0), serializer)
+    figures.serialize(&all, MILLIS, serializer)
 }
 
 /// Response times of requests as JSON, in microseconds.
@@ -249,7 +265,7 @@ pub fn micros<S: Serializer>(
     };
     let mut map = serializer.serialize_map(Some(FigureId::TIMES.len()))?;
     for figure in FigureId::TIMES {
-        let us = latency.ms(figure).map(|ms| ms * 1e3);
+        let us = latency.ms(figure).map(|ms| ms * MICROS.per_ms);
         map.serialize_entry(&format!("{}_us", figure.info().name), &us)?;
     }
     map.end()

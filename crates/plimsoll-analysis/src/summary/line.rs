@@ -46,7 +46,7 @@ fn recorded_longest(index: &Index, search: &SearchInfo) -> Nanos {
 
 /// What a search varies: the offered rate, or the users.
 pub fn load_of(point: &Point) -> f64 {
-    point.offered_per_second.unwrap_or(f64::from(point.users))
+    point.load().height()
 }
 
 /// The line of `ladder`, whose points are `points` in the same order; `None` where nothing was searched.

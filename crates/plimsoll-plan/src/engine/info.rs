@@ -58,8 +58,9 @@ pub struct ServerInfo {
     pub is_own_setting: fn(&str) -> bool,
     /// Whether the value of a setting is a command. Names are in lower case.
     pub is_command: fn(&str) -> bool,
-    /// Names that a schema of plimsoll's cannot have because the server has them, and what is said about them.
+    /// Whether the server has a schema of this name itself, so that plimsoll cannot create one.
     pub is_reserved_schema: fn(&str) -> bool,
+    /// Help for a name that is refused.
     pub schema_help: &'static str,
 }
 

@@ -18,9 +18,6 @@ const MOST_GAPS: usize = 200;
 pub(super) struct DrawnBuckets {
     /// Of a line of which all points are drawn none.
     buckets: Vec<DrawnBucket>,
-    /// How many points a bucket has.
-    size: usize,
-    len: usize,
 }
 
 struct DrawnBucket {
@@ -34,32 +31,29 @@ impl DrawnBuckets {
     /// `lead` decides the order of the extremes. Points without a value in it are gaps of all lines.
     pub fn of(lead: &[Option<f64>]) -> Self {
         let len = lead.len();
-        let mut own = Self {
-            buckets: Vec::new(),
-            size: (len * DRAWN).div_ceil(MOST),
-            len,
-        };
+        let mut buckets = Vec::new();
         if len <= MOST {
-            return own;
+            return Self { buckets };
         }
+        let size = (len * DRAWN).div_ceil(MOST);
         let is_gap = |place: usize| lead[place].is_none();
         let ends_at_gaps = (0..len).filter(|place| is_gap(*place)).count() <= MOST_GAPS;
         let mut start = 0;
         while start < len {
-            let most = start..(start + own.size).min(len);
+            let most = start..(start + size).min(len);
             let points = match most.clone().find(|place| ends_at_gaps && is_gap(*place)) {
                 Some(gap) if gap == start => start..start + 1,
                 Some(gap) => start..gap,
                 None => most,
             };
             start = points.end;
-            own.buckets.push(DrawnBucket {
+            buckets.push(DrawnBucket {
                 has_gap: points.clone().any(is_gap),
                 is_rising: is_rising(&lead[points.clone()]),
                 points,
             });
         }
-        own
+        Self { buckets }
     }
 
     /// How much time a bucket stands for at most, in the unit of the times; `None` where all points are drawn.
@@ -102,7 +96,7 @@ impl DrawnBuckets {
         all: Vec<T>,
         drawn: impl Fn(&[T], &DrawnBucket) -> [T; DRAWN],
     ) -> Vec<T> {
-        if self.buckets.is_empty() {
+        if !self.is_reduced() {
             return all;
         }
         let mut out = Vec::with_capacity(self.buckets.len() * DRAWN);
@@ -117,7 +111,7 @@ impl DrawnBuckets {
     }
 
     pub fn is_reduced(&self) -> bool {
-        self.len > MOST
+        !self.buckets.is_empty()
     }
 }
 
