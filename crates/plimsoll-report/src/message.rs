@@ -428,7 +428,7 @@ fn argument(key: &str, value: &Value) -> FluentValue<'static> {
 }
 
 /// The id of a value without fields: its name in the export.
-fn unit_id(prefix: &str, value: &impl Serialize) -> String {
+pub(crate) fn unit_id(prefix: &str, value: &impl Serialize) -> String {
     let name = serde_json::to_value(value).ok();
     format!(
         "{prefix}-{}",

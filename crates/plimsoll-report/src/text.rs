@@ -8,7 +8,7 @@ mod shared;
 
 pub use audit::{audit_table, explain};
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{Comparison, LadderSummary};
+use plimsoll_analysis::summary::{Comparison, FigureId, LadderSummary};
 
 use crate::load_summary::views;
 use crate::message::Messages;
@@ -88,11 +88,14 @@ pub(crate) fn has_tpcc(summary: &Summary) -> bool {
     if is_without_transactions(summary) {
         return false;
     }
-    summary.figures.points().any(|point| point.tpm.is_some())
+    summary
+        .figures
+        .points()
+        .any(|point| point.value(FigureId::Tpm).is_some())
         || !summary
             .figures
             .points()
-            .any(|point| point.completed_per_second.is_some())
+            .any(|point| point.value(FigureId::Transactions).is_some())
 }
 
 /// Block I/O and backups have no transactions.

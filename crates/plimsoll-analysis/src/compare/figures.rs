@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::ask::Ask;
 use super::difference::Difference;
-use super::side::{RateKind, Repeat, SidePoint};
+use super::side::{Repeat, SidePoint};
 use crate::latency::{Slice, repeats_quantile, window_quantile};
-use crate::summary::{Estimate, Interval, LatencySummary, Verdict, is_like_speed};
+use crate::summary::{Estimate, FigureId, Interval, LatencySummary, Verdict, is_like_speed};
 use plimsoll_record::hist::Hist;
 use plimsoll_stats::{FEWEST_REPEATS, RankTest, TooShort, rank_test, rate_interval};
 
@@ -17,7 +17,7 @@ pub struct PointComparison {
     /// On the first side; `second_place` differs in names only.
     pub place: LoadKey,
     pub second_place: LoadKey,
-    pub figure: RateKind,
+    pub figure: FigureId,
     pub method: IntervalBasis,
     pub first: SideFigure,
     pub second: SideFigure,
@@ -257,7 +257,7 @@ fn rates(point: &SidePoint) -> Vec<f64> {
 }
 
 fn side_figure(point: &SidePoint, interval: Option<Interval>) -> SideFigure {
-    let factor = point.figure.factor();
+    let factor = point.figure.per_second();
     let rates = rates(point);
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let ends = rates

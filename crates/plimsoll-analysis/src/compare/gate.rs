@@ -8,8 +8,8 @@ use super::figures::{IntervalBasis, NotComparable, PointComparison};
 use super::gate_outcome::GateOutcome;
 use super::mark::Mark;
 use super::requirement::RequirementReport;
-use super::side::RateKind;
 use crate::audit::Rule;
+use crate::summary::FigureId;
 use crate::summary::Interval;
 use plimsoll_record::{LoadKey, Severity};
 
@@ -59,7 +59,7 @@ impl PointReason {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GatedPoint {
     pub place: LoadKey,
-    pub figure: RateKind,
+    pub figure: FigureId,
     /// Whether it is the 99th percentile and not the rate.
     pub latency: bool,
     /// Second by first.

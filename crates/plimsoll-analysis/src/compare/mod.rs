@@ -32,7 +32,7 @@ pub use identity::RunIdentity;
 pub use mark::Mark;
 pub use requirement::{RequiredPoint, RequirementReason, RequirementReport, require};
 pub use rounded::RoundedRatio;
-pub use side::{ComparedSide, RateKind, Repeat, RepeatFigures, SidePoint};
+pub use side::{ComparedSide, Repeat, RepeatFigures, SidePoint};
 pub use workload::WorkloadParameters;
 
 use crate::audit::Evidence;

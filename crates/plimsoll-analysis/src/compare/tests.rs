@@ -7,7 +7,7 @@ use super::*;
 use crate::audit::{Evidence, Rule};
 use crate::latency::Slice;
 use crate::summarise;
-use crate::summary::{Interval, Ticks, Verdict};
+use crate::summary::{FigureId, Interval, Ticks, Verdict};
 use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Interference, RecordedPlan};
 use plimsoll_record::hist::CoarseHist;
@@ -55,7 +55,7 @@ fn window(counts: &[f64]) -> Repeat {
 fn side(label: &str, repeats: Vec<Repeat>) -> ComparedSide {
     let point = SidePoint {
         key: load_key(4),
-        figure: RateKind::Transactions,
+        figure: FigureId::Transactions,
         derived: None,
         slower: None,
         workload: WorkloadParameters::default(),
@@ -366,9 +366,12 @@ fn a_side_has_the_figures_of_its_summary() {
     let (point, figures) = (&side.points[0], &summary.figures.ladders[0].points[0]);
     let info = compare(&[side.clone(), side.clone()], &Ask::default());
     let compared = &info.others[0].points[0];
-    assert_eq!(point.figure, RateKind::Nopm);
+    assert_eq!(point.figure, FigureId::Nopm);
     let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
-    close(compared.first.rate.unwrap(), figures.nopm.unwrap());
+    close(
+        compared.first.rate.unwrap(),
+        figures.value(FigureId::Nopm).unwrap(),
+    );
     close(compared.first.measured_s, figures.measured_s);
     assert_eq!(
         point.repeats[0].latency.count(),

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::ser::{SerializeMap, Serializer};
+use serde::{Serialize, Serializer};
 
 use plimsoll_record::metric::Better;
 
 use super::estimate::Estimate;
 use super::latency::LatencySummary;
-use super::ratio::Ratio;
+use super::ratio::{Ratio, RatioSet};
+use super::stats::Interval;
 
 /// Name, unit, direction and source of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub enum FigureUnit {
     MbPerSecond,
     /// Held in milliseconds.
     Time,
+    Seconds,
+    Percent,
     PerTransaction,
 }
 
@@ -54,6 +57,9 @@ figures! {
     Nopm, "nopm", PerMinute, Higher, "New-Orders committed in the window (TPC-C clause 5.4.2)";
     Tpm, "tpm", PerMinute, Higher, "transactions of the five types of TPC-C that completed in the window";
     Transactions, "completed_per_second", PerSecond, Higher, "transactions of all types that completed in the window";
+    TpmPerUser, "tpm_per_user", PerMinute, Higher, "TPM over users (TPC-C clause 4.2.2 allows at most 12.86 with full keying and think times)";
+    RolledBack, "rolled_back_new_orders_percent", Percent, Lower, "New-Orders that were rolled back of those that completed; TPC-C clause 2.4.1.4 wants 1 %";
+    RoundTrips, "round_trips_per_txn", PerTransaction, Lower, "round trips over completed transactions";
     Iops, "iops", PerSecond, Higher, "reads, writes and trims that completed in the window";
     MbPerSecond, "mb_per_second", MbPerSecond, Higher, "bytes of these requests";
     Mean, "mean", Time, Lower, "sum of response times over their number";
@@ -63,6 +69,7 @@ figures! {
     P99, "p99", Time, Lower, "quantile of the window's merged histogram";
     P999, "p999", Time, Lower, "quantile of the window's merged histogram";
     Max, "max", Time, Lower, "the longest response time, exact";
+    Duration, "seconds", Seconds, Lower, "end of an operation less its beginning";
     DeviceReads, "device_reads_per_txn", PerTransaction, Lower, "reads of the device below the medium over completed transactions: 0 where memory holds all data";
 }
 
@@ -77,31 +84,17 @@ impl FigureId {
         Self::P999,
         Self::Max,
     ];
+
+    /// What transactions are counted by: New-Orders a minute, or all of them a second.
+    pub fn transactions(nopm: bool) -> Self {
+        match nopm {
+            true => Self::Nopm,
+            false => Self::Transactions,
+        }
+    }
 }
 
 impl LatencySummary {
-    /// The median of each figure over repeats.
-    pub(super) fn median_of(repeats: impl Iterator<Item = Self>) -> Option<Self> {
-        let all: Vec<Self> = repeats.collect();
-        all.first()?;
-        let bounds = all.iter().filter_map(|own| own.at_least_from_ms);
-        let median = |of: fn(&Self) -> f64| {
-            let each = all.iter().map(|own| Estimate::single(of(own), None));
-            Estimate::over(each).map_or(0.0, |own| own.value)
-        };
-        Some(Self {
-            count: all.iter().map(|own| own.count).sum(),
-            mean_ms: median(|own| own.mean_ms),
-            p50_ms: median(|own| own.p50_ms),
-            p90_ms: median(|own| own.p90_ms),
-            p95_ms: median(|own| own.p95_ms),
-            p99_ms: median(|own| own.p99_ms),
-            p999_ms: median(|own| own.p999_ms),
-            max_ms: median(|own| own.max_ms),
-            at_least_from_ms: bounds.reduce(f64::min),
-        })
-    }
-
     /// A figure of response times, in milliseconds; `None` for others.
     pub fn ms(&self, figure: FigureId) -> Option<f64> {
         match figure {
@@ -180,10 +173,14 @@ impl FigureSet {
         figures
     }
 
-    /// What loads of one kind are ranked by.
-    pub fn main_rate(&self) -> Option<Estimate> {
+    /// The figure that loads of one kind are ranked by.
+    pub fn main_figure(&self) -> Option<FigureId> {
         let rates = [FigureId::Nopm, FigureId::Transactions, FigureId::Iops];
-        rates.into_iter().find_map(|figure| self.get(figure))
+        rates.into_iter().find(|figure| self.get(*figure).is_some())
+    }
+
+    pub fn main_rate(&self) -> Option<Estimate> {
+        self.get(self.main_figure()?)
     }
 
     /// How many times the figure of `first` this one is.
@@ -191,84 +188,87 @@ impl FigureSet {
         self.get(figure)?.ratio_to(first.get(figure)?)
     }
 
-    /// For [`serde`]: each of these figures by its name, those that are missing as null.
-    fn serialize<S: Serializer>(
-        &self,
-        figures: &[FigureId],
-        times: TimeUnit,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(figures.len()))?;
-        for figure in figures {
-            let info = figure.info();
-            let own = self.get(*figure);
-            match info.unit {
-                FigureUnit::Time => {
-                    let scaled = own.map(|own| own.scaled(times.per_ms));
-                    map.serialize_entry(&format!("{}_{}", info.name, times.name), &scaled)?;
-                }
-                _ => map.serialize_entry(info.name, &own)?,
+    /// The mean of each figure over repeats: of times that of the repeats' own quantiles would be none, so these are medians.
+    pub(super) fn mean_over<'a>(repeats: impl Iterator<Item = &'a Self> + Clone) -> Self {
+        let medians = Self::over(repeats.clone());
+        let figures = medians.0.into_iter().map(|(figure, own)| {
+            let is_time = figure.info().unit == FigureUnit::Time;
+            let values = repeats.clone().filter_map(|repeat| repeat.value(figure));
+            let value = match is_time {
+                true => own.value,
+                false => values.sum::<f64>() / own.n as f64,
+            };
+            (figure, Estimate { value, ..own })
+        });
+        Self(figures.collect())
+    }
+
+    /// How many times those of `first` these figures are, where both sides have them.
+    pub fn ratios(&self, figures: &[FigureId], first: &Self) -> RatioSet {
+        let both = figures.iter().copied();
+        both.filter_map(|figure| Some((figure, self.ratio(figure, first)?)))
+            .collect()
+    }
+}
+
+impl FigureSet {
+    /// How many times those of `first` these figures are, where each repeat (`pairs`) was measured on both sides soon after
+    /// each other: the interval is by Student's t over the logarithms of the repeats' own ratios, so that what drifts drops
+    /// out. Of a single pair it is that of two independent windows.
+    pub(super) fn paired_ratios(&self, first: &Self, pairs: &[[Self; 2]]) -> RatioSet {
+        let figures = self.0.keys().copied();
+        let paired = figures.filter_map(|figure| {
+            let plain = self.ratio(figure, first)?;
+            if pairs.len() == 1 {
+                return Some((figure, plain));
             }
+            let ratios = pairs
+                .iter()
+                .map(|[first, second]| Some(second.value(figure)? / first.value(figure)?))
+                .collect::<Option<Vec<f64>>>();
+            let interval = ratios.and_then(|ratios| Interval::of_values(&ratios));
+            let ratio = Ratio {
+                interval: interval.map(|own| own.moved_to(plain.ratio)),
+                ..plain
+            };
+            Some((figure, ratio))
+        });
+        paired.collect()
+    }
+}
+
+impl FigureId {
+    /// The name with the unit that times are held in, as JSON has it: `p99_ms`.
+    pub fn key(self) -> String {
+        let info = self.info();
+        match info.unit {
+            FigureUnit::Time => format!("{}_ms", info.name),
+            _ => info.name.to_owned(),
         }
-        map.end()
     }
 }
 
-/// In which times are written.
-struct TimeUnit {
-    name: &'static str,
-    /// So many are a millisecond.
-    per_ms: f64,
-}
-
-const MILLIS: TimeUnit = TimeUnit {
-    name: "ms",
-    per_ms: 1.0,
-};
-const MICROS: TimeUnit = TimeUnit {
-    name: "us",
-    per_ms: 1e3,
-};
-
-/// As JSON of loads of transactions.
-pub fn transactions<S: Serializer>(figures: &FigureSet, serializer: S) -> Result<S::Ok, S::Error> {
-    let rates = [FigureId::Nopm, FigureId::Tpm, FigureId::Transactions];
-    let all: Vec<FigureId> = rates.into_iter().chain(FigureId::TIMES).collect();
-    figures.serialize(&all, MILLIS, serializer)
-}
-
-/// As JSON of requests of block I/O.
-pub fn requests<S: Serializer>(figures: &FigureSet, serializer: S) -> Result<S::Ok, S::Error> {
-    let rates = [FigureId::Iops, FigureId::MbPerSecond];
-    let all: Vec<FigureId> = rates.into_iter().chain(FigureId::TIMES).collect();
-    figures.serialize(&all, MICROS, serializer)
-}
-
-/// As JSON of the rows of a set.
-pub fn set_row<S: Serializer>(figures: &FigureSet, serializer: S) -> Result<S::Ok, S::Error> {
-    let all = [
-        FigureId::Transactions,
-        FigureId::Nopm,
-        FigureId::P99,
-        FigureId::DeviceReads,
-    ];
-    figures.serialize(&all, MILLIS, serializer)
-}
-
-/// Response times of requests as JSON, in microseconds.
-pub fn micros<S: Serializer>(
-    latency: &Option<LatencySummary>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let Some(latency) = latency else {
-        return serializer.serialize_none();
-    };
-    let mut map = serializer.serialize_map(Some(FigureId::TIMES.len()))?;
-    for figure in FigureId::TIMES {
-        let us = latency.ms(figure).map(|ms| ms * MICROS.per_ms);
-        map.serialize_entry(&format!("{}_us", figure.info().name), &us)?;
+impl FigureId {
+    /// What a rate per second is multiplied by to have the figure's unit.
+    pub fn per_second(self) -> f64 {
+        match self.info().unit {
+            FigureUnit::PerMinute => 60.0,
+            _ => 1.0,
+        }
     }
-    map.end()
+}
+
+impl Serialize for FigureId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.info().name)
+    }
+}
+
+/// By [`FigureId::key`]; figures that are missing are left out.
+impl Serialize for FigureSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(figure, own)| (figure.key(), own)))
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Runs of other tools: which tool, what its output lacks, and the figures as it printed them.
 
+use super::figure::FigureId;
 use serde::Serialize;
 
 use super::conserve::Conservation;
@@ -126,9 +127,10 @@ pub(super) fn finding(index: &Index, point: &Point) -> Option<Finding> {
 /// Clears what counts alone seem to show: how much was offered, in flight or sent is unknown.
 pub(super) fn withhold(figures: &mut PointSummary) {
     figures.conservation = Conservation::Unknown;
-    figures.round_trips_per_txn = figures.round_trips_per_txn.filter(|n| *n > 0.0);
-    figures.rolled_back_new_orders_percent =
-        figures.rolled_back_new_orders_percent.filter(|n| *n > 0.0);
+    for counted in [FigureId::RoundTrips, FigureId::RolledBack] {
+        let known = figures.figures.get(counted).filter(|own| own.value > 0.0);
+        figures.figures.set(counted, known);
+    }
 }
 
 pub(super) fn of_run(index: &Index) -> Vec<ImportSummary> {

@@ -1,7 +1,7 @@
 //! Which charts have something to show.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::PointSummary;
+use plimsoll_analysis::summary::{FigureId, PointSummary};
 use plimsoll_record::Record;
 
 use super::per_second;
@@ -52,7 +52,7 @@ impl Charts {
             let points = summary.figures.points();
             let points: Vec<&PointSummary> = points
                 .filter(|p| p.key.load.is_open() == is_open)
-                .filter(|p| p.completed_per_second.is_some())
+                .filter(|p| p.value(FigureId::Transactions).is_some())
                 .collect();
             if !points.is_empty() {
                 let names = throughput(&points, is_open);
@@ -67,7 +67,10 @@ impl Charts {
 }
 
 fn throughput(points: &[&PointSummary], is_open: bool) -> Vec<&'static str> {
-    if points.iter().all(|point| point.tpm.is_none()) {
+    if points
+        .iter()
+        .all(|point| point.value(FigureId::Tpm).is_none())
+    {
         vec!["rate"]
     } else if is_open {
         vec!["nopm", "tpm"]

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{LadderSummary, PointSummary, Spread, TxnSummary, Verdict};
+use plimsoll_analysis::summary::{
+    FigureId, LadderSummary, PointSummary, Spread, TxnSummary, Verdict,
+};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{DEVICE_FACT, Event, Phase, Record, Series, SubjectKind};
@@ -236,17 +238,18 @@ fn curve(m: &Messages, summary: &Summary, ladder: &LadderSummary) -> String {
 }
 
 fn point_data(p: &PointSummary) -> LadderPointData {
+    let spread = |figure| p.spreads.get(&figure).copied().map(middle_half);
     LadderPointData {
         offered: p.key.load.offered_per_second,
         users: p.key.load.users,
         usable: p.verdict < Verdict::Invalid,
-        nopm: p.nopm.map(short),
-        tpm: p.tpm.map(short),
-        tpm_per_user: p.tpm_per_user.map(short),
-        rate: p.completed_per_second.map(short),
-        nopm_spread: p.nopm_spread.map(middle_half),
-        tpm_spread: p.tpm_spread.map(middle_half),
-        rate_spread: p.rate_spread.map(middle_half),
+        nopm: p.value(FigureId::Nopm).map(short),
+        tpm: p.value(FigureId::Tpm).map(short),
+        tpm_per_user: p.value(FigureId::TpmPerUser).map(short),
+        rate: p.value(FigureId::Transactions).map(short),
+        nopm_spread: spread(FigureId::Nopm),
+        tpm_spread: spread(FigureId::Tpm),
+        rate_spread: spread(FigureId::Transactions),
         latency: p.types.iter().filter_map(latency_data).collect(),
     }
 }

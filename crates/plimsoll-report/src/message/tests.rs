@@ -183,8 +183,8 @@ const FAMILIES: &[(&str, &[&str])] = &[
         "state-",
         &["intact", "changed", "no-digest", "open", "older"],
     ),
-    ("list-unit-", &["nopm", "transactions", "iops"]),
-    ("versus-unit-", &["nopm", "transactions", "iops"]),
+    ("list-unit-", &["nopm", "completed-per-second", "iops"]),
+    ("versus-unit-", &["nopm", "completed-per-second", "iops"]),
     ("versus-scene-", &["alone", "quiet", "noisy"]),
     (
         "versus-effect-",

@@ -79,7 +79,7 @@ fn rows_of<'a>(
         sides,
         against,
         point,
-        figure: point.figure.name().to_owned(),
+        figure: point.figure.info().name.to_owned(),
         first: point.first.rate,
         second: point.second.rate,
         ratio: point.ratio,

@@ -1,8 +1,9 @@
 //! The tables of a comparison and of a gate.
 
 use plimsoll_analysis::compare::{
-    ComparedLatency, Difference, GatedPoint, PointComparison, RateKind, RoundedRatio, SideInfo,
+    ComparedLatency, Difference, GatedPoint, PointComparison, RoundedRatio, SideInfo,
 };
+use plimsoll_analysis::summary::FigureId;
 
 use super::words::{group, method, place, place_of, range, unit};
 use crate::number::{three, whole};
@@ -27,8 +28,8 @@ pub(crate) fn rates<'a>() -> Table<'a, &'a PointComparison> {
         .message("rests", Words, |own, m| method(m, own))
 }
 
-fn rate(figure: RateKind, rate: Option<f64>) -> Option<String> {
-    rate.map(if figure == RateKind::Nopm {
+fn rate(figure: FigureId, rate: Option<f64>) -> Option<String> {
+    rate.map(if figure == FigureId::Nopm {
         whole
     } else {
         three

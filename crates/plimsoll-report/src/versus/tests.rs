@@ -3,9 +3,9 @@ use plimsoll_analysis::audit::{Evidence, Rule};
 use plimsoll_analysis::compare::{
     Against, Ask, ComparedLatency, Difference, Effect, Factor, GateLimits, GateOutcome, GateReport,
     GatedPoint, Group, IntervalBasis, Mark, NotComparable, Objection, PointComparison, PointReason,
-    RateKind, RunComparison, SideFigure, SideInfo,
+    RunComparison, SideFigure, SideInfo,
 };
-use plimsoll_analysis::summary::{Interval, Verdict};
+use plimsoll_analysis::summary::{FigureId, Interval, Verdict};
 use plimsoll_plan::Interference;
 use plimsoll_record::{LoadKey, OfferedLoad, Severity};
 use plimsoll_stats::RankTest;
@@ -65,7 +65,7 @@ fn point(
     PointComparison {
         place: place(users, "sata"),
         second_place: place(users, "nvme"),
-        figure: RateKind::Nopm,
+        figure: FigureId::Nopm,
         method,
         first: figure(41_203.0, 5),
         second: figure(41_203.0 * ratio, 5),
@@ -257,7 +257,7 @@ fn an_error_stands_before_the_ratio_in_plain_words() {
 fn gated(users: u32, latency: bool, low: f64, high: f64, reason: PointReason) -> GatedPoint {
     GatedPoint {
         place: place(users, "sata"),
-        figure: RateKind::Nopm,
+        figure: FigureId::Nopm,
         latency,
         ratio: Some(Interval::new((low + high) / 2.0, low, high)),
         limit: if latency { 1.1 } else { 0.97 },

@@ -1,14 +1,14 @@
 //! What sentences and tables of a comparison have in common.
 
 use plimsoll_analysis::compare::{
-    Against, Difference, Factor, Group, IntervalBasis, NotComparable, PointComparison, RateKind,
+    Against, Difference, Factor, Group, IntervalBasis, NotComparable, PointComparison,
     RoundedRatio, RunComparison,
 };
-use plimsoll_analysis::summary::{Interval, Verdict};
+use plimsoll_analysis::summary::{FigureId, Interval, Verdict};
 use plimsoll_plan::Interference;
 use plimsoll_record::{LoadKey, SIMULATED_FACT};
 
-use crate::message::Messages;
+use crate::message::{Messages, unit_id};
 use crate::number::{self, NONE, three};
 
 /// Names of two sides: what people see of them.
@@ -73,8 +73,8 @@ pub(super) fn place_of(m: &Messages, point: &PointComparison) -> String {
     place(m, &point.place, Some(&point.second_place))
 }
 
-pub(super) fn unit(m: &Messages, figure: RateKind) -> String {
-    m.text(&format!("versus-unit-{}", figure.name()))
+pub(super) fn unit(m: &Messages, figure: FigureId) -> String {
+    m.text(&unit_id("versus-unit", &figure))
 }
 
 /// `0.98 to 1.01`, with the digits of the ratio.

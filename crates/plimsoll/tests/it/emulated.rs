@@ -371,7 +371,10 @@ fn an_emulator_that_dies_ends_the_run_and_leaves_nothing() {
         let json = place.opens("x.run");
         assert_eq!(json["run"]["status"], "failed");
         assert!(
-            point(&json)["completed_per_second"].as_f64().unwrap() > 0.0,
+            point(&json)["completed_per_second"]["value"]
+                .as_f64()
+                .unwrap()
+                > 0.0,
             "{}",
             point(&json)
         );
@@ -568,7 +571,8 @@ fn without_fuse_a_plan_is_refused_or_uses_its_fallback() {
     assert!(outcome.stderr.contains("is NOT emulated"), "{outcome:?}");
     let json = place.opens("y.run");
     assert!(
-        point(&json)["drive"].is_null() && point(&json)["completed_per_second"].is_number(),
+        point(&json)["drive"].is_null()
+            && point(&json)["completed_per_second"]["value"].is_number(),
         "{}",
         point(&json)
     );

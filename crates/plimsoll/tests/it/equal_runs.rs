@@ -2,11 +2,11 @@
 //! as that of drives does, which clean up for seconds and are quick again.
 
 use plimsoll_analysis::compare::{
-    Ask, ComparedSide, Configuration, Effect, PointComparison, RateKind, Repeat, RepeatFigures,
-    SidePoint, compare,
+    Ask, ComparedSide, Configuration, Effect, PointComparison, Repeat, RepeatFigures, SidePoint,
+    compare,
 };
 use plimsoll_analysis::latency::Slice;
-use plimsoll_analysis::summary::Verdict;
+use plimsoll_analysis::summary::{FigureId, Verdict};
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::runner::run_lane;
 use plimsoll_plan::Interference;
@@ -130,7 +130,7 @@ fn side(repeats: Vec<Repeat>) -> ComparedSide {
     let point = SidePoint {
         key,
         workload: Default::default(),
-        figure: RateKind::Transactions,
+        figure: FigureId::Transactions,
         derived: None,
         slower: None,
         systems: 1,

@@ -17,7 +17,7 @@ fn ladder<'a>(json: &'a Value, scene: &str) -> &'a Value {
 fn rates(ladder: &Value) -> Vec<f64> {
     let points = ladder["points"].as_array().unwrap().iter();
     points
-        .map(|point| point["completed_per_second"].as_f64().unwrap())
+        .map(|point| point["completed_per_second"]["value"].as_f64().unwrap())
         .collect()
 }
 

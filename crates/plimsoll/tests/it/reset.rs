@@ -32,7 +32,8 @@ fn expect_resets(json: &Value, method: &str) {
     assert_eq!(points.len(), 3);
     for point in points {
         assert!(
-            point["completed_per_second"].as_f64().unwrap() > 0.0 && point["complete"] == true,
+            point["completed_per_second"]["value"].as_f64().unwrap() > 0.0
+                && point["complete"] == true,
             "{point}"
         );
     }

@@ -102,7 +102,7 @@ fn backups_are_simulated_in_equal_runs_alike() {
         .iter()
         .find(|own| own["beside"].is_null());
     let kinds = step.unwrap()["media"][0]["kinds"].as_array().unwrap();
-    let rate = |kind: &Value| kind["mb_per_second"]["mean"].as_f64().unwrap();
+    let rate = |kind: &Value| kind["mb_per_second"]["value"].as_f64().unwrap();
     let rates: Vec<f64> = kinds.iter().map(rate).collect();
     assert!(
         rates.len() == 2 && rates.iter().all(|rate| (40.0..120.0).contains(rate)),

@@ -5,7 +5,9 @@ use super::load::{emulated, halves, nothing, precision, trend};
 use super::{printed, suspicions};
 use crate::audit::input::{Counted, InFlight, Known, LoadFacts};
 use crate::audit::{AuditSubject, AuditedLoad, Missing};
-use crate::summary::{BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Conservation};
+use crate::summary::{
+    BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Conservation, FigureId,
+};
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{BlockStreamInfo, PointId};
 
@@ -54,7 +56,14 @@ fn of_point(
         },
         trend: trend(point.steady, point.measured_s),
         halves: halves(point.halves, point.steady, point.measured_s),
-        precision: precision(&repeats(job, point), point.iops_interval, point.measured_s),
+        precision: precision(
+            &repeats(job, point),
+            point
+                .figures
+                .get(FigureId::Iops)
+                .and_then(|rate| rate.interval),
+            point.measured_s,
+        ),
         checkpoints: Err(Missing::NotForThisLoad),
         sizes: sizes(facts, medium, buffered),
         buffered,
@@ -116,11 +125,12 @@ fn repeats(job: &BlockJobSummary, point: &BlockPointSummary) -> Vec<f64> {
         other.counts
             && other.share_percent.map(f64::to_bits) == point.share_percent.map(f64::to_bits)
     });
-    same.filter_map(|other| other.iops).collect()
+    same.filter_map(|other| other.value(FigureId::Iops))
+        .collect()
 }
 
 fn in_flight(point: &BlockPointSummary) -> Option<InFlight> {
-    let (found, per_second) = point.in_flight_by_little.zip(point.iops)?;
+    let (found, per_second) = point.in_flight_by_little.zip(point.value(FigureId::Iops))?;
     // Flushes are under way as well: their time is part of the mean.
     (point.keeps_in_flight && per_second > 0.0).then(|| InFlight {
         per_second,

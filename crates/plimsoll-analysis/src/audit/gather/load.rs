@@ -12,8 +12,8 @@ use crate::audit::input::{
 };
 use crate::audit::{AuditSubject, AuditedLoad, Missing};
 use crate::summary::{
-    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, LadderSummary, LatencySummary,
-    PointSummary, SIMULATED_MEMORY_FACT, Steady, WaitSummary, Withheld, bottleneck,
+    Conservation, DriveSummary, FAILED_LIMIT, FigureId, Halves, Interval, LadderSummary,
+    LatencySummary, PointSummary, SIMULATED_MEMORY_FACT, Steady, WaitSummary, Withheld, bottleneck,
 };
 use plimsoll_plan::{Interference, size};
 use plimsoll_record::hist::COARSE_ERROR_PERCENT;
@@ -67,7 +67,12 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
     };
     let resources = &point.resources;
     let each = |per_second: Option<f64>| {
-        Some(per_second? / point.completed_per_second.filter(|rate| *rate > 0.0)?)
+        Some(
+            per_second?
+                / point
+                    .value(FigureId::Transactions)
+                    .filter(|rate| *rate > 0.0)?,
+        )
     };
     LoadFacts {
         points: point.ids.clone(),
@@ -201,7 +206,9 @@ fn in_flight(
         ),
         None => (asked, None),
     };
-    let per_second = point.completed_per_second.ok_or(Missing::NoInFlight)?;
+    let per_second = point
+        .value(FigureId::Transactions)
+        .ok_or(Missing::NoInFlight)?;
     let Some(latency) = latency.or(point.overall.response) else {
         return printed::in_flight(facts.record, point, per_second);
     };
@@ -331,11 +338,18 @@ fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision
         .map(|own| &ladder.points[*own])
         .filter_map(|point| match is_open {
             true => point.overall.response.map(|times| times.mean_ms),
-            false => point.completed_per_second,
+            false => point.value(FigureId::Transactions),
         })
         .collect();
     if !is_open {
-        return precision(&values, point.rate_interval, point.measured_s);
+        return precision(
+            &values,
+            point
+                .figures
+                .get(FigureId::Transactions)
+                .and_then(|rate| rate.interval),
+            point.measured_s,
+        );
     }
     let responses = point.responses.ok_or(Missing::NoResponses)?;
     match responses
@@ -464,7 +478,9 @@ fn generator(facts: &RecordFacts<'_>, point: &PointSummary) -> Known<f64> {
 
 /// By Little's law: rate × mean service time are the connections that are busy.
 fn connections(point: &PointSummary) -> Option<f64> {
-    let (rate, service) = point.completed_per_second.zip(point.overall.service)?;
+    let (rate, service) = point
+        .value(FigureId::Transactions)
+        .zip(point.overall.service)?;
     (point.connections > 0)
         .then(|| rate * service.mean_ms / 1e3 * 100.0 / f64::from(point.connections))
 }
@@ -485,7 +501,10 @@ fn dropped(facts: &RecordFacts<'_>, point: &PointSummary) -> Known<(u64, f64)> {
 }
 
 fn tpm_nopm(point: &PointSummary) -> Known<(f64, f64, Option<f64>)> {
-    let (tpm, nopm) = point.tpm.zip(point.nopm).ok_or(Missing::NoTpm)?;
+    let (tpm, nopm) = point
+        .value(FigureId::Tpm)
+        .zip(point.value(FigureId::Nopm))
+        .ok_or(Missing::NoTpm)?;
     if nopm <= 0.0 {
         return Err(Missing::TooFew);
     }
@@ -498,8 +517,8 @@ fn row(point: &PointSummary) -> Known<RelatedFigures> {
         percentiles: percentiles(&latency),
         mean_ms: Some(latency.mean_ms),
         orders: point
-            .tpm
-            .zip(point.nopm)
+            .value(FigureId::Tpm)
+            .zip(point.value(FigureId::Nopm))
             .map(|(tpm, nopm)| OrderRate { tpm, nopm }),
         // Percentiles of a window that was never closed come from the seconds' coarse buckets, its mean does not.
         resolution_percent: if point.coarse {
@@ -535,7 +554,7 @@ fn conditions(
     ladder: &LadderSummary,
     point: &PointSummary,
 ) -> Known<(u32, String)> {
-    if point.tpm.is_none() && point.consistency.verified == 0 {
+    if point.value(FigureId::Tpm).is_none() && point.consistency.verified == 0 {
         return Err(Missing::NotForThisLoad);
     }
     if point.consistency.verified > 0 {

@@ -192,7 +192,7 @@ fn side(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> AuditedSide {
         .and_then(|load| ladder.loads.get(load));
     let point = typical.and_then(|load| ladder.points.get(load.typical));
     let ratio = point
-        .and_then(|point| point.tpm.zip(point.nopm))
+        .and_then(|point| point.value(FigureId::Tpm).zip(point.value(FigureId::Nopm)))
         .filter(|(_, nopm)| *nopm > 0.0);
     let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len()) as u32;
     let (name, noise) = match ladder.scene {
@@ -436,9 +436,13 @@ fn of_media(
             ..AuditedSide::unknown(format!("{}, {}", step.step, medium.medium))
         }
     };
-    let ratio = second.jobs.first().and_then(|job| job.against_first);
+    let ratio = second
+        .jobs
+        .first()
+        .and_then(|job| job.against_first.as_ref());
     let effect_percent = ratio
-        .map(|ratio| (ratio.iops - 1.0) * 100.0)
+        .and_then(|ratios| ratios.get(FigureId::Iops))
+        .map(|own| (own.ratio - 1.0) * 100.0)
         .ok_or(Missing::NothingMeasured);
     let pair = Pair {
         factor: DRIVE.to_owned(),

@@ -91,15 +91,16 @@ fn full(on: &OnMedium<'_>, mb: bool) -> Option<PointData> {
 }
 
 fn point(at: &BlockCurvePoint, mb: bool) -> PointData {
+    let rate = match mb {
+        true => FigureId::MbPerSecond,
+        false => FigureId::Iops,
+    };
+    let micros = |figure| at.figures.value(figure).map(|ms| short(ms * 1e3));
     PointData {
         share: Some(short(at.share_percent)),
-        x: short(if mb {
-            at.mb_per_second
-        } else {
-            at.achieved_per_second
-        }),
-        mean: at.mean_us.map(short),
-        p99: at.p99_us.map(short),
+        x: at.figures.value(rate).map_or(0.0, short),
+        mean: micros(FigureId::Mean),
+        p99: micros(FigureId::P99),
         usable: at.verdict < Verdict::Invalid,
     }
 }

@@ -3,8 +3,8 @@
 
 use plimsoll_analysis::summary::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockMedium, BlockOpSummary, BlockPointSummary,
-    BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, DiagnosisSummary, Estimate,
-    FigureId, FigureSet, Interval, LatencySummary, Rounds, RoundsOfJob, Steady, Verdict,
+    BlockSecond, BlockSummary, BlockWorkerSummary, DiagnosisSummary, Estimate, FigureId, FigureSet,
+    Interval, LatencySummary, Ratio, Rounds, RoundsOfJob, Steady, Verdict,
 };
 use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::{BlockStreamInfo, Diagnosis, DiagnosisLevel};
@@ -108,16 +108,14 @@ impl JobDemand<'_> {
         let op = |op: &str, share: f64| BlockOpSummary {
             op: op.into(),
             requests: (iops * 15.0 * share) as u64,
-            per_second: iops * share,
-            mb_per_second: iops * share * self.bytes() / 1e6,
-            latency: Some(latency),
+            figures: rates(iops * share, iops * share * self.bytes()).with_times(Some(latency)),
         };
         let reads = f64::from(self.stream.read_percent) / 100.0;
         let mut by_op = vec![op("read", reads), op("write", 1.0 - reads)];
         by_op.retain(|op| op.requests > 0);
         if self.stream.sync == "flush:1" {
             by_op.push(BlockOpSummary {
-                mb_per_second: 0.0,
+                figures: rates(iops, 0.0).with_times(Some(latency)),
                 ..op("sync", 1.0)
             });
         }
@@ -128,16 +126,18 @@ impl JobDemand<'_> {
             share_percent: share,
             offered_per_second: share.map(|share| self.iops * share / 100.0),
             measured_s: 15.0,
-            iops: Some(iops),
-            iops_interval: Some(Interval::new(iops, iops - half, iops + half)),
+            figures: rates(iops, iops * self.bytes())
+                .with(
+                    FigureId::Iops,
+                    Estimate::single(iops, Some(Interval::new(iops, iops - half, iops + half))),
+                )
+                .with_times(Some(latency)),
             steady: Steady::TooShort,
             halves: None,
             steal_percent: None,
             conservation: Default::default(),
             drives: Vec::new(),
             iops_spread: None,
-            mb_per_second: Some(iops * self.bytes() / 1e6),
-            latency: Some(latency),
             by_op,
             workers: self.workers(iops),
             workers_cv_percent: (self.workers > 1).then_some(4.2),
@@ -157,10 +157,15 @@ impl JobDemand<'_> {
             BlockWorkerSummary {
                 worker,
                 medium: self.medium.into(),
-                iops: own,
-                mb_per_second: own * self.bytes() / 1e6,
-                mean_us: Some(f64::from(self.stream.depth) / own * 1e6),
-                p99_us: Some(f64::from(self.stream.depth) / own * 5e6),
+                figures: rates(own, own * self.bytes())
+                    .with(
+                        FigureId::Mean,
+                        plain(f64::from(self.stream.depth) / own * 1e3),
+                    )
+                    .with(
+                        FigureId::P99,
+                        plain(f64::from(self.stream.depth) / own * 5e3),
+                    ),
             }
         };
         (0..self.workers).map(worker).collect()
@@ -176,10 +181,7 @@ impl JobDemand<'_> {
             BlockCurvePoint {
                 share_percent: share,
                 offered_per_second: self.iops * share / 100.0,
-                achieved_per_second: achieved,
-                mb_per_second: achieved * self.bytes() / 1e6,
-                mean_us: point.latency.map(|l| l.mean_ms * 1e3),
-                p99_us: point.latency.map(|l| l.p99_ms * 1e3),
+                figures: point.figures.clone(),
                 points: vec![point],
                 verdict: Verdict::Valid,
             }
@@ -194,10 +196,7 @@ impl JobDemand<'_> {
         };
         let points: Vec<BlockPointSummary> = rounds.iter().enumerate().map(point).collect();
         let typical = &points[points.len() - 1];
-        let (iops, latency) = (
-            typical.iops.unwrap_or_default(),
-            typical.latency.unwrap_or_else(none),
-        );
+        let iops = typical.value(FigureId::Iops).unwrap_or_default();
         let figure = |value: f64, interval: bool| {
             let interval = interval.then_some(Interval::new(value, value * 0.96, value * 1.035));
             Estimate {
@@ -205,6 +204,7 @@ impl JobDemand<'_> {
                 interval,
                 min: value * 0.95,
                 max: value * 1.04,
+                n: counted as u64,
             }
         };
         let rates = FigureSet::default()
@@ -220,7 +220,7 @@ impl JobDemand<'_> {
             figures: Some(BlockFigures {
                 rounds: counted as u32,
                 figures: FigureId::TIMES.into_iter().fold(rates, |figures, time| {
-                    figures.with(time, latency.ms(time).map(|ms| figure(ms, false)))
+                    figures.with(time, typical.value(time).map(|ms| figure(ms, false)))
                 }),
             }),
             by_op: typical.by_op.clone(),
@@ -233,8 +233,14 @@ impl JobDemand<'_> {
     }
 }
 
-fn none<T>() -> T {
-    unreachable!("made points have all figures")
+fn plain(value: f64) -> Option<Estimate> {
+    Estimate::single(value, None)
+}
+
+fn rates(iops: f64, bytes_per_second: f64) -> FigureSet {
+    FigureSet::default()
+        .with(FigureId::Iops, plain(iops))
+        .with(FigureId::MbPerSecond, plain(bytes_per_second / 1e6))
 }
 
 fn medium(place: usize, workers: u32, jobs: Vec<BlockJobSummary>) -> BlockMedium {
@@ -263,14 +269,15 @@ fn against(first: &BlockMedium, other: &mut BlockMedium) {
         else {
             continue;
         };
-        let ratio = |figure| a.figures.ratio(figure, &b.figures).map(|own| own.ratio);
-        let iops = ratio(FigureId::Iops).unwrap_or_else(none);
-        own.against_first = Some(BlockRatios {
-            iops,
-            iops_low: Some(iops * 0.94),
-            iops_high: Some(iops * 1.06),
-            mean_latency: ratio(FigureId::Mean),
+        let ratios = a
+            .figures
+            .ratios(&[FigureId::Iops, FigureId::Mean], &b.figures);
+        let with_ends = ratios.iter().map(|(figure, Ratio { ratio, .. })| {
+            let ends = Interval::new(ratio, ratio * 0.94, ratio * 1.06);
+            let interval = (figure == FigureId::Iops).then_some(ends);
+            (figure, Ratio { ratio, interval })
         });
+        own.against_first = Some(with_ends.collect());
     }
 }
 
