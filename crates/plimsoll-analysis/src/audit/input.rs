@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AuditSubject, Evidence, GeneratorStopCause, Missing};
+use super::{AuditSubject, Evidence, GeneratorStopCause};
+pub use crate::missing::Known;
+use crate::missing::Missing;
 use crate::summary::DiagnosisSummary;
 use crate::summary::{Conservation, Finding, Responses};
 use plimsoll_record::{Integrity, PointId};
-
-/// A figure, or why there is none.
-pub type Known<T> = Result<T, Missing>;
 
 /// Everything that an audit reads.
 #[derive(Debug, Clone, Default, PartialEq)]
