@@ -356,7 +356,7 @@ pub enum Next {
 }
 
 /// Why a generator did not run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GeneratorStopCause {
     /// The CPU quota of its control group.
@@ -364,6 +364,7 @@ pub enum GeneratorStopCause {
     /// Other work had the CPUs.
     Cpu,
     /// A signal, a debugger, or a machine that stood still.
+    #[default]
     Unknown,
 }
 

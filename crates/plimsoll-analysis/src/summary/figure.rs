@@ -146,6 +146,9 @@ figures! {
     GeneratorWaits, "generator_waits_percent", Percent, Lower, NoRunDelay, Nowhere, "waits of the generator's threads for a CPU over all response times";
     LagP99, "lag_p99", Time, Lower, NoLag, Row, "99th percentile of how late the generator was";
     BusyPercent, "busy_percent", Percent, Neither, NoCounts, Nowhere, "time in which connections were busy with transactions";
+    ConservedS, "conserved_s", Seconds, Higher, NoCounts, Nowhere, "seconds at whose ends the counts of outcomes agree";
+    Offered, "offered", Count, Neither, NoCounts, Nowhere, "transactions that were offered";
+    Settled, "settled", Count, Neither, NoCounts, Nowhere, "committed, rolled back, failed and dropped ones together";
     Dropped, "dropped", Count, Lower, NoCounts, Nowhere, "transactions that were offered and never begun";
     DroppedPercent, "dropped_percent", Percent, Lower, NoCounts, Nowhere, "their share of those offered";
     StealPercent, "steal_percent", Percent, Lower, NoHost, Method, "CPU time that the hypervisor gave to others";
