@@ -92,7 +92,7 @@ pub use drive_summary::{
 };
 pub use effect::{EffectLoad, MediumEffect, NoiseEffect, VictimEffect};
 pub use estimate::Estimate;
-pub use figure::{FigureId, FigureInfo, FigureSet, FigureUnit};
+pub use figure::{FigureId, FigureInfo, FigureSet, FigureUnit, StatedIn};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 pub use fleet::{Fleet, FleetPoint, FleetShare};
 pub use imported::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};

@@ -60,12 +60,12 @@ pub(crate) struct KindRow<'a> {
 
 impl KindRow<'_> {
     fn seconds(&self) -> Option<Estimate> {
-        self.own.figures.get(FigureId::Duration)
+        self.own.figures.get(FigureId::Seconds)
     }
 
     /// Of the times, to the first medium.
     fn ratio(&self) -> Option<Ratio> {
-        self.own.ratios.get(FigureId::Duration)
+        self.own.ratios.get(FigureId::Seconds)
     }
 }
 

@@ -189,7 +189,7 @@ fn noise_fields<'a>(table: Table<'a, EffectRow<'a>>) -> Table<'a, EffectRow<'a>>
         .field("medium_ms_noisy", |r| r.medium()?.noisy.ms)
         .field("backups", |r| Some(r.backups()?.complete))
         .field("backup_seconds", |r| {
-            r.backups()?.figures.value(FigureId::Duration)
+            r.backups()?.figures.value(FigureId::Seconds)
         })
 }
 
@@ -246,7 +246,7 @@ fn moved_mb(figures: MediumFigures) -> String {
 
 fn backups(m: &Messages, load: &EffectLoad) -> Option<String> {
     let backups = load.backups.as_ref()?;
-    let Some(seconds) = backups.figures.get(FigureId::Duration) else {
+    let Some(seconds) = backups.figures.get(FigureId::Seconds) else {
         return Some(m.text("effect-no-backup"));
     };
     let args = [

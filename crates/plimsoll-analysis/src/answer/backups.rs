@@ -62,9 +62,9 @@ fn answer(
         beside,
         complete: kind.complete,
         failed: kind.failed + kind.cancelled + kind.differs,
-        seconds: kind.figures.get(FigureId::Duration),
+        seconds: kind.figures.get(FigureId::Seconds),
         mb_per_second: kind.figures.value(FigureId::MbPerSecond),
-        ratio: kind.ratios.get(FigureId::Duration),
+        ratio: kind.ratios.get(FigureId::Seconds),
         verdict: medium.verdict,
     }
 }

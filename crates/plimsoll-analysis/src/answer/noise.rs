@@ -71,7 +71,7 @@ fn of_effect(
         by_verdict.then(a.load.height().total_cmp(&b.load.height()))
     })?;
     let backups = load.backups.as_ref();
-    let backups = backups.and_then(|own| own.figures.get(FigureId::Duration));
+    let backups = backups.and_then(|own| own.figures.get(FigureId::Seconds));
     Some(NoiseAnswer {
         system: effect.system.clone(),
         medium: effect.medium.clone(),

@@ -12,7 +12,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::input::{AuditInput, LoadFacts};
+use super::input::{AuditInput, LoadInput};
 use super::{AuditSubject, Missing, Rule, RuleOutcome, RuleVerdict, Thresholds};
 
 use plimsoll_record::Severity;
@@ -61,7 +61,7 @@ pub fn evaluate(input: &AuditInput, thresholds: &Thresholds) -> Vec<RuleVerdict>
 }
 
 /// The rule by which the figures of a load cannot all be true. What the summary has found itself is a finding already.
-pub fn contradiction(load: &LoadFacts, thresholds: &Thresholds) -> Option<Rule> {
+pub fn contradiction(load: &LoadInput, thresholds: &Thresholds) -> Option<Rule> {
     let verdicts = load::evaluate(load, thresholds);
     let mut found = verdicts.iter().filter(|verdict| {
         matches!(verdict.rule, Rule::Little | Rule::Plausible)

@@ -97,7 +97,7 @@ fn against_first(media: &mut [BackupMedium]) {
         let Some(base) = first.kinds.iter().find(|own| own.kind == figures.kind) else {
             continue;
         };
-        let compared = [FigureId::Duration, FigureId::MbPerSecond];
+        let compared = [FigureId::Seconds, FigureId::MbPerSecond];
         figures.ratios = figures.figures.ratios(&compared, &base.figures);
     }
 }
@@ -213,7 +213,7 @@ pub(super) fn figures(
             .iter()
             .fold(0, |sum, row| sum.saturating_add(row.bytes)),
         figures: FigureSet::default()
-            .with(FigureId::Duration, sampled(&|row| Some(seconds(row))))
+            .with(FigureId::Seconds, sampled(&|row| Some(seconds(row))))
             .with(FigureId::MbPerSecond, sampled(&mb_per_second)),
         data_io: data.over(&spans),
         target_io: target.over(&spans),

@@ -1,5 +1,6 @@
 //! The evidence of a rule so far, and its verdict.
 
+use crate::audit::input::Known;
 use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleOutcome, RuleVerdict};
 use plimsoll_record::Severity;
 
@@ -21,6 +22,38 @@ impl RuleResult {
         } else {
             self.fail(evidence, severity, next);
         }
+    }
+
+    /// A figure that must not exceed its limit.
+    pub fn at_most(
+        &mut self,
+        figure: Known<f64>,
+        limit: f64,
+        (severity, next): (Severity, Next),
+        evidence: impl FnOnce(f64, f64) -> Evidence,
+    ) {
+        if let Some(value) = self.read(figure) {
+            self.check(value <= limit, evidence(value, limit), severity, next);
+        }
+    }
+
+    /// A figure that must reach its limit; else a warning.
+    pub fn at_least(
+        &mut self,
+        figure: Known<f64>,
+        limit: f64,
+        next: Next,
+        evidence: impl FnOnce(f64, f64) -> Evidence,
+    ) {
+        if let Some(value) = self.read(figure) {
+            let evidence = evidence(value, limit);
+            self.check(value >= limit, evidence, Severity::Warning, next);
+        }
+    }
+
+    /// An input, or `None` and a note that it is missing.
+    pub fn read<T>(&mut self, known: Known<T>) -> Option<T> {
+        known.map_err(|missing| self.missing(missing)).ok()
     }
 
     pub fn fail(&mut self, evidence: Evidence, severity: Severity, next: Next) {

@@ -46,7 +46,7 @@ fn times_and_rates_are_means_of_cycles_with_students_interval() {
     );
     assert_eq!(slow.drive.as_deref(), Some("Example Disk 2 TB (7200 rpm)"));
     // 10, 12 and 11 s: of the logarithms half is 4.302653/√3 of their deviation.
-    let seconds = fast.kinds[0].figures.get(FigureId::Duration).unwrap();
+    let seconds = fast.kinds[0].figures.get(FigureId::Seconds).unwrap();
     assert_eq!(
         (seconds.n, seconds.value, seconds.min, seconds.max),
         (3, 11.0, 10.0, 12.0)
@@ -60,7 +60,7 @@ fn times_and_rates_are_means_of_cycles_with_students_interval() {
     assert_eq!(
         (
             fast.kinds[1].kind,
-            fast.kinds[1].figures.get(FigureId::Duration).unwrap().value
+            fast.kinds[1].figures.get(FigureId::Seconds).unwrap().value
         ),
         (BackupKind::Restore, 6.0)
     );
@@ -70,7 +70,7 @@ fn times_and_rates_are_means_of_cycles_with_students_interval() {
         (
             backups.complete,
             backups.failed,
-            backups.figures.get(FigureId::Duration).unwrap().value
+            backups.figures.get(FigureId::Seconds).unwrap().value
         ),
         (2, 1, 22.0)
     );
@@ -89,10 +89,10 @@ fn media_are_compared_by_the_means_of_their_cycles() {
     assert!(
         fast.kinds
             .iter()
-            .all(|kind| kind.ratios.get(FigureId::Duration).is_none()
+            .all(|kind| kind.ratios.get(FigureId::Seconds).is_none()
                 && kind.ratios.get(FigureId::MbPerSecond).is_none())
     );
-    let ratio = slow.kinds[0].ratios.get(FigureId::Duration).unwrap();
+    let ratio = slow.kinds[0].ratios.get(FigureId::Seconds).unwrap();
     close(ratio.ratio, 2.0);
     // Standard errors of the logarithms are 0.052650 (3 cycles) and 0.091161 (2): 2.3045 degrees of freedom.
     let interval = ratio.interval.unwrap();
@@ -105,7 +105,7 @@ fn media_are_compared_by_the_means_of_their_cycles() {
         (21.908902_f64 / 10.969613).powi(2),
     );
     close(
-        slow.kinds[1].ratios.get(FigureId::Duration).unwrap().ratio,
+        slow.kinds[1].ratios.get(FigureId::Seconds).unwrap().ratio,
         16.0 / 6.0,
     );
     close(
@@ -244,7 +244,7 @@ fn backups_beside_load_stand_by_their_load() {
     );
     let figures = &beside.media[0].kinds[0];
     // 3, 4, 3.5 and 4.5 s in four cycles of their own: of the logarithms half is 3.182446/2 of their deviation.
-    let seconds = figures.figures.get(FigureId::Duration).unwrap();
+    let seconds = figures.figures.get(FigureId::Seconds).unwrap();
     assert_eq!(
         (figures.complete, figures.cancelled, seconds.value),
         (4, 2, 3.75)
@@ -272,7 +272,7 @@ fn restored_data_that_differ_are_an_error() {
     assert_eq!(
         (
             fast.kinds[1].differs,
-            fast.kinds[1].figures.get(FigureId::Duration).unwrap().n
+            fast.kinds[1].figures.get(FigureId::Seconds).unwrap().n
         ),
         (1, 2)
     );
@@ -300,12 +300,12 @@ fn systems_saved_at_the_same_time_are_one_group() {
     let summary = summarise(&record);
     let twice = save(&summary).media[0].kinds[0]
         .figures
-        .get(FigureId::Duration)
+        .get(FigureId::Seconds)
         .unwrap();
     let once = summarise(&fixture::backup());
     let once = save(&once).media[0].kinds[0]
         .figures
-        .get(FigureId::Duration)
+        .get(FigureId::Seconds)
         .unwrap();
     assert_eq!(
         (twice.n, twice.interval),
@@ -350,7 +350,7 @@ fn rubbish_is_survived() {
             .flat_map(|own| &own.media)
             .flat_map(|own| &own.kinds);
         for own in figures {
-            let both = [FigureId::Duration, FigureId::MbPerSecond];
+            let both = [FigureId::Seconds, FigureId::MbPerSecond];
             let mut values = both
                 .into_iter()
                 .filter_map(|figure| own.figures.value(figure));

@@ -136,7 +136,7 @@ fn the_medium_is_shown_with_and_without_noise() {
         (
             backups.complete,
             backups.cancelled,
-            backups.figures.get(FigureId::Duration).unwrap().value
+            backups.figures.get(FigureId::Seconds).unwrap().value
         ),
         (4, 2, 3.75)
     );

@@ -3,11 +3,12 @@
 use super::*;
 use crate::audit::Evidence;
 
-fn with_simulated(input: &mut AuditInput, cpu_percent: f64, memory: Option<&str>) {
-    input.loads[0].simulated = Ok(SimulatedLoad {
-        cpu_percent,
-        memory: memory.map(str::to_owned),
-    });
+fn system_with(input: &mut AuditInput, figure: FigureId, value: f64) {
+    input.systems[0].figures.put(figure, Ok(value));
+}
+
+fn side_with(side: &mut AuditedSide, figure: FigureId, value: f64) {
+    side.figures.put(figure, Ok(value));
 }
 
 pub(super) const FAULTS: &[Fault] = &[
@@ -16,12 +17,15 @@ pub(super) const FAULTS: &[Fault] = &[
         "178,000 IOPS at 0.6 ms are not 192 in flight",
         Severity::Error,
         |input| {
-            input.loads[0].in_flight = Ok(InFlight {
-                per_second: 178_000.0,
-                mean_ms: 0.6,
-                asked: 192.0,
-                edges_percent: 0.0,
-            });
+            load_with(
+                input,
+                [
+                    (FigureId::PerSecond, 178_000.0),
+                    (FigureId::TimeInFlight, 0.6),
+                    (FigureId::InFlight, 192.0),
+                    (FigureId::InFlightEdges, 0.0),
+                ],
+            )
         },
     ),
     (
@@ -44,10 +48,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "counts of a table do not add up",
         Severity::Error,
         |input| {
-            input.loads[0].counted = Ok(Counted::Table {
-                offered: 1000,
-                settled: 990,
-            });
+            input.loads[0].figures.set(FigureId::ConservedS, None);
+            load_with(
+                input,
+                [(FigureId::Offered, 1000.0), (FigureId::Settled, 990.0)],
+            )
         },
     ),
     (
@@ -65,32 +70,38 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     ),
     (Rule::Steady, "range", Severity::Warning, |input| {
-        input.loads[0].trend = Ok(WindowTrend {
-            range_percent: 20.1,
-            slope_percent: 0.0,
-            by_chance: false,
-        });
+        load_with(
+            input,
+            [
+                (FigureId::RangePercent, 20.1),
+                (FigureId::SlopePercent, 0.0),
+            ],
+        )
     }),
     (Rule::Steady, "slope", Severity::Warning, |input| {
-        input.loads[0].trend = Ok(WindowTrend {
-            range_percent: 12.0,
-            slope_percent: -10.1,
-            by_chance: false,
-        });
+        load_with(
+            input,
+            [
+                (FigureId::RangePercent, 12.0),
+                (FigureId::SlopePercent, -10.1),
+            ],
+        )
     }),
     (Rule::Steady, "second half", Severity::Warning, |input| {
-        input.loads[0].halves = Ok((-5.1, 0.4))
+        load_with(input, [(FigureId::HalvesPercent, -5.1)])
     }),
     (
         Rule::Steady,
         "above a load line it is a note",
         Severity::Note,
         |input| {
-            input.loads[0].trend = Ok(WindowTrend {
-                range_percent: 60.0,
-                slope_percent: 30.0,
-                by_chance: false,
-            });
+            load_with(
+                input,
+                [
+                    (FigureId::RangePercent, 60.0),
+                    (FigureId::SlopePercent, 30.0),
+                ],
+            );
             found(
                 input,
                 Severity::Note,
@@ -102,18 +113,16 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     ),
     (Rule::Short, "interval", Severity::Warning, |input| {
-        input.loads[0].precision = half(5.1)
+        load_with(input, [(FigureId::IntervalPercent, 5.1)])
     }),
     (Rule::Short, "one checkpoint", Severity::Warning, |input| {
-        input.loads[0].checkpoints = Ok(1.0)
+        load_with(input, [(FigureId::Checkpoints, 1.0)])
     }),
     (
         Rule::Short,
         "the drive's own memory took it all",
         Severity::Warning,
-        |input| {
-            input.loads[0].written = Ok((31.0, 32.0));
-        },
+        |input| load_with(input, [(FigureId::WrittenMb, 31.0)]),
     ),
     (
         Rule::Short,
@@ -131,39 +140,49 @@ pub(super) const FAULTS: &[Fault] = &[
         Rule::Cached,
         "data fit into memory",
         Severity::Warning,
-        |input| input.loads[0].sizes = Ok((100.0, 128.0)),
+        |input| {
+            load_with(
+                input,
+                [(FigureId::DataMb, 100.0), (FigureId::MemoryMb, 128.0)],
+            )
+        },
     ),
     (
         Rule::Cached,
         "nothing was read",
         Severity::Warning,
-        |input| input.loads[0].reads = Ok(0.001),
+        |input| load_with(input, [(FigureId::DeviceReads, 0.001)]),
     ),
     (Rule::Client, "a core is busy", Severity::Error, |input| {
-        input.loads[0].generator = Ok(90.5)
+        load_with(input, [(FigureId::GeneratorPercent, 90.5)])
     }),
     (
         Rule::Client,
         "intents start late",
         Severity::Error,
-        |input| input.loads[0].lag = Ok((0.9, 8.0)),
+        |input| load_with(input, [(FigureId::LagP99, 0.9)]),
     ),
     (
         Rule::Client,
         "most of it was dropped",
         Severity::Error,
-        |input| input.loads[0].dropped = Ok((920, 92.0)),
+        |input| {
+            load_with(
+                input,
+                [(FigureId::Dropped, 920.0), (FigureId::DroppedPercent, 92.0)],
+            )
+        },
     ),
     (Rule::Short, "a few seconds", Severity::Warning, |input| {
-        input.loads[0].measured_s = Some(9.0)
+        load_with(input, [(FigureId::MeasuredS, 9.0)])
     }),
     (
         Rule::Short,
         "response times of an open loop",
         Severity::Warning,
         |input| {
-            open(input, HELD);
-            input.loads[0].precision = half(20.1);
+            open(input);
+            load_with(input, [(FigureId::IntervalPercent, 20.1)])
         },
     ),
     (
@@ -171,18 +190,21 @@ pub(super) const FAULTS: &[Fault] = &[
         "response times of an open loop rise",
         Severity::Warning,
         |input| {
-            open(
+            open(input);
+            load_with(
                 input,
-                Responses {
-                    range_percent: 11.0,
-                    slope_percent: 10.1,
-                    ..HELD
-                },
-            );
+                [
+                    (FigureId::ResponseRange, 11.0),
+                    (FigureId::ResponseSlope, 10.1),
+                ],
+            )
         },
     ),
     (Rule::Client, "dropped", Severity::Warning, |input| {
-        input.loads[0].dropped = Ok((1, 0.001))
+        load_with(
+            input,
+            [(FigureId::Dropped, 1.0), (FigureId::DroppedPercent, 0.001)],
+        )
     }),
     (
         Rule::SameBox,
@@ -197,7 +219,7 @@ pub(super) const FAULTS: &[Fault] = &[
         |input| input.pairs[0].second.generator = Ok(GeneratorLocation::Same),
     ),
     (Rule::Omission, "from the start", Severity::Error, |input| {
-        input.systems[0].latencies = Ok("start".to_owned())
+        input.systems[0].latencies = Some("start".to_owned())
     }),
     (Rule::Durable, "fsync off", Severity::Warning, |input| {
         set(input, "fsync", "off")
@@ -265,7 +287,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     (Rule::Durable, "unequal", Severity::Error, |input| {
         input.pairs[0].second.durability =
-            Ok(settings(&[("fsync", "off"), ("synchronous_commit", "on")]));
+            settings(&[("fsync", "off"), ("synchronous_commit", "on")]);
     }),
     (
         Rule::Durable,
@@ -287,7 +309,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "flushes faster than the disk turns",
         Severity::Error,
         |input| {
-            input.systems[0].flush = Ok((200.0, 7_500.0, 5_000.0));
+            system_with(input, FigureId::FlushUs, 200.0);
+            system_with(input, FigureId::FlushesPerSecond, 5_000.0)
         },
     ),
     (
@@ -301,14 +324,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "a checkpoint on one side",
         Severity::Warning,
         |input| {
-            input.pairs[0].second.maintained = Ok(vec![(
-                "16".to_owned(),
-                [("checkpoints".to_owned(), 0.0)].into(),
-            )]);
+            input.pairs[0].second.maintained = Ok(checkpoints(0.0));
         },
     ),
     (Rule::Thin, "never written", Severity::Warning, |input| {
-        input.systems[0].fill = Ok(0.5)
+        system_with(input, FigureId::Fill, 0.5)
     }),
     (
         Rule::Thin,
@@ -322,25 +342,25 @@ pub(super) const FAULTS: &[Fault] = &[
         Rule::Entropy,
         "half of it compressible",
         Severity::Warning,
-        |input| input.systems[0].entropy = Ok((50.0, 0.0)),
+        |input| system_with(input, FigureId::CompressiblePercent, 50.0),
     ),
     (Rule::Noise, "steal", Severity::Warning, |input| {
-        input.loads[0].steal = Ok(1.5)
+        load_with(input, [(FigureId::StealPercent, 1.5)])
     }),
     (Rule::Noise, "other programs", Severity::Warning, |input| {
-        input.loads[0].other_cpu = Ok(43.0)
+        load_with(input, [(FigureId::OtherCpuPercent, 43.0)])
     }),
     (Rule::Noise, "governor", Severity::Warning, |input| {
-        input.systems[0].governor = Ok("powersave".to_owned())
+        input.systems[0].governor = Some("powersave".to_owned())
     }),
     (Rule::Noise, "calibration", Severity::Warning, |input| {
-        input.systems[0].calibration = Ok(-2.1)
+        system_with(input, FigureId::CalibrationOffPercent, -2.1)
     }),
     (
         Rule::Noise,
         "others on the device",
         Severity::Warning,
-        |input| input.systems[0].other_io = Ok(11.0),
+        |input| system_with(input, FigureId::OtherIoPercent, 11.0),
     ),
     (
         Rule::Noise,
@@ -349,7 +369,7 @@ pub(super) const FAULTS: &[Fault] = &[
         |input| diagnosed(input, "cpu", DiagnosisLevel::Warning),
     ),
     (Rule::PctAvg, "averaged", Severity::Error, |input| {
-        input.systems[0].percentiles = Ok("averaged".to_owned())
+        input.systems[0].percentiles = Some("averaged".to_owned())
     }),
     (
         Rule::OneFactor,
@@ -370,36 +390,39 @@ pub(super) const FAULTS: &[Fault] = &[
         Rule::Victims,
         "8 systems against 12",
         Severity::Error,
-        |input| input.pairs[1].second.victims = Ok(12),
+        |input| side_with(&mut input.pairs[1].second, FigureId::Victims, 12.0),
     ),
     (
         Rule::Ratio,
         "TPM counts something else",
         Severity::Warning,
         |input| {
-            input.loads[0].tpm_nopm = Ok((1_463_290.0, 318_092.0, None));
+            input.loads[0].figures.set(FigureId::NewOrders, None);
+            load_with(
+                input,
+                [(FigureId::Tpm, 1_463_290.0), (FigureId::Nopm, 318_092.0)],
+            )
         },
     ),
     (
         Rule::Ratio,
         "sides count differently",
         Severity::Error,
-        |input| input.pairs[0].second.tpm_per_nopm = Ok(2.36),
+        |input| side_with(&mut input.pairs[0].second, FigureId::TpmPerNopm, 2.36),
     ),
     (
         Rule::Size,
         "bytes per warehouse",
         Severity::Warning,
-        |input| {
-            input.pairs[0].second.bytes_per = Ok(("warehouse".to_owned(), 90e6));
-        },
+        |input| side_with(&mut input.pairs[0].second, FigureId::BytesPerUnit, 90e6),
     ),
     (
         Rule::Rate,
         "1.4 GB/s for 129 s are not 157 GB",
         Severity::Error,
         |input| {
-            input.moves[0].moved = Ok((1_400.0, 129.0, 157_000.0));
+            let figures = [(FigureId::MbPerSecond, 1_400.0), (FigureId::Seconds, 129.0)];
+            input.moves[0].figures.extend(figures)
         },
     ),
     (
@@ -413,11 +436,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "it is 1.9 times, not 2.9",
         Severity::Error,
         |input| {
-            input.sentences[0].stated = Ok((2.9, 190.0, 100.0));
+            input.sentences[0].stated.as_mut().unwrap().ratio = 2.9;
         },
     ),
     (Rule::Consist, "condition 4", Severity::Error, |input| {
-        input.loads[0].conditions = Ok((12, "3.3.2.4".to_owned()))
+        input.loads[0].failed_conditions = "3.3.2.4".to_owned()
     }),
     (
         Rule::Emulated,
@@ -441,16 +464,16 @@ pub(super) const FAULTS: &[Fault] = &[
         Rule::Virtual,
         "more CPU than anything else",
         Severity::Note,
-        |input| with_simulated(input, 86.0, None),
+        |input| load_with(input, [(FigureId::SimulatedCpu, 86.0)]),
     ),
     (Rule::Virtual, "little memory", Severity::Warning, |input| {
-        with_simulated(input, 31.0, Some("64.0 MiB"))
+        input.loads[0].simulated_memory = Some("64.0 MiB".to_owned())
     }),
     (
         Rule::Repeat,
         "one run on each side",
         Severity::Warning,
-        |input| input.pairs[0].first.runs = Ok(1),
+        |input| side_with(&mut input.pairs[0].first, FigureId::Runs, 1.0),
     ),
     (Rule::Intact, "a flipped bit", Severity::Error, |input| {
         input.file = Some(Integrity::Changed {
@@ -482,7 +505,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "half of all take 8 ms or longer",
         Severity::Error,
         |input| {
-            row_of(input, |row| row.mean_ms = Some(4.0));
+            row_of(input, |row| row.figures.extend([(FigureId::Mean, 4.0)]));
         },
     ),
     (
@@ -490,7 +513,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "half of all take 8 ms at most, the others 90",
         Severity::Error,
         |input| {
-            row_of(input, |row| row.mean_ms = Some(51.0));
+            row_of(input, |row| row.figures.extend([(FigureId::Mean, 51.0)]));
         },
     ),
     (
@@ -499,10 +522,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Severity::Error,
         |input| {
             row_of(input, |row| {
-                row.orders = Some(OrderRate {
-                    tpm: 42_800.0,
-                    nopm: 96_000.0,
-                })
+                row.figures
+                    .extend([(FigureId::Tpm, 42_800.0), (FigureId::Nopm, 96_000.0)])
             });
         },
     ),
@@ -512,7 +533,7 @@ pub(super) const FAULTS: &[Fault] = &[
         Severity::Error,
         |input| {
             row_of(input, |row| {
-                row.bandwidth.as_mut().unwrap().mb_per_second = 105.0
+                row.figures.extend([(FigureId::MbPerSecond, 105.0)])
             });
         },
     ),
@@ -542,7 +563,7 @@ pub(super) const FAULTS: &[Fault] = &[
         Rule::Duration,
         "6 h and 5 × 1 h are not 12 h",
         Severity::Error,
-        |input| input.durations[0].stated_h = Ok(12.0),
+        |input| input.durations[0].stated_h = Some(12.0),
     ),
     (Rule::Finding, "84 % failed", Severity::Error, |input| {
         let kind = FindingKind::NotServed {
@@ -576,19 +597,19 @@ pub(super) const FAULTS: &[Fault] = &[
         "a printed mean above the 99.99th percentile",
         Severity::Error,
         |input| {
-            input.loads[0].printed = vec![RelatedFigures {
+            input.loads[0].rows.push(RelatedFigures {
                 percentiles: vec![
                     percentile("p99.99", 0.9999, 2.0),
                     percentile("max", 1.0, 9.0),
                 ],
-                mean_ms: Some(4.0),
+                figures: FigureSet::from_iter([(FigureId::Mean, 4.0)]),
                 ..RelatedFigures::default()
-            }];
+            });
         },
     ),
     (Rule::Cached, "the page cache", Severity::Warning, |input| {
-        input.loads[0].sizes = Err(Missing::NoSizes);
-        input.loads[0].buffered = Ok(true);
+        input.loads[0].figures.set(FigureId::DataMb, None);
+        input.loads[0].buffered = true;
     }),
     (
         Rule::Thin,
