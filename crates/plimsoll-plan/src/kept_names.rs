@@ -26,16 +26,6 @@ pub fn to_ids(plan: &mut Value) -> Result<(), String> {
     unknown.map_or(Ok(()), Err)
 }
 
-/// Replaces the ids of a serialized plan.
-pub fn to_names(plan: &mut Value) {
-    let names = plan.clone();
-    let sections = sections(&names);
-    for_each_reference(plan, &mut |section, reference| {
-        let index = reference.as_u64().unwrap_or_default() as usize;
-        *reference = names_in(&sections, section)[index].into();
-    });
-}
-
 const SECTIONS: [&str; 5] = ["media", "systems", "workloads", "blocks", "backups"];
 
 fn sections(plan: &Value) -> Vec<SectionNames<'_>> {

@@ -38,6 +38,7 @@ pub mod raw;
 mod read;
 mod recorded;
 mod redact;
+mod references;
 pub mod requirement;
 mod resolve;
 pub mod resolved;

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::describe::describe;
 use crate::kept_names;
 use crate::parse::parse_described;
+use crate::references::check_references;
 use crate::resolved::ResolvedPlan;
 
 /// What is known of the plan that a record was made by.
@@ -24,7 +25,7 @@ pub enum RecordedPlan {
 }
 
 /// Version of [`SavedPlan`]. A change that an older plimsoll cannot read raises it.
-const SAVED_VERSION: u32 = 1;
+const SAVED_VERSION: u32 = 2;
 
 /// A plan as run files since schema 8 keep it, as JSON.
 #[derive(Serialize, Deserialize)]
@@ -51,8 +52,7 @@ impl RecordedPlan {
     pub fn to_text(&self) -> String {
         match self {
             Self::Resolved(plan) => {
-                let mut plan = serde_json::to_value(plan).expect("a plan has string keys only");
-                kept_names::to_names(&mut plan);
+                let plan = serde_json::to_value(plan).expect("a plan has string keys only");
                 let saved = SavedPlan {
                     version: SAVED_VERSION,
                     plan,
@@ -68,6 +68,10 @@ impl RecordedPlan {
         // The version first: the plan of another one may have other keys.
         let saved: Result<SavedPlan, _> = serde_json::from_str(text);
         match saved {
+            Ok(saved) if saved.version == 1 => match from_names(saved.plan) {
+                Ok(plan) => Self::new(plan),
+                Err(why) => Self::unreadable(text, why),
+            },
             Ok(saved) if saved.version != SAVED_VERSION => Self::unreadable(
                 text,
                 format!(
@@ -129,7 +133,13 @@ impl RecordedPlan {
     }
 }
 
-fn from_saved(mut plan: Value) -> Result<ResolvedPlan, String> {
+fn from_saved(plan: Value) -> Result<ResolvedPlan, String> {
+    let plan = serde_json::from_value(plan).map_err(|error| error.to_string())?;
+    check_references(&plan)?;
+    Ok(plan)
+}
+
+fn from_names(mut plan: Value) -> Result<ResolvedPlan, String> {
     kept_names::to_ids(&mut plan)?;
     serde_json::from_value(plan).map_err(|error| error.to_string())
 }

@@ -39,13 +39,13 @@ pub struct ResolvedPlan {
     pub scale: f64,
     pub data_scale: f64,
     /// Whether modeled drives are emulated in real time also where they could be simulated. Older run files say nothing.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub emulate: bool,
     /// Other machines. Older run files have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub hosts: Vec<PlanHost>,
     /// Those that run the whole plan, at the same time; none: this machine does.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub on_hosts: Vec<HostId>,
     pub media: Vec<Medium>,
     pub systems: Vec<System>,
@@ -59,7 +59,7 @@ pub struct ResolvedPlan {
     #[serde(default)]
     pub audit: Thresholds,
     /// Limits that figures must keep. Older run files have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub requirements: Vec<PlanRequirement>,
     /// Whether the run ends at the first point that misses one.
     #[serde(default)]
@@ -113,7 +113,6 @@ pub struct System {
     /// Equal instances, each with data of its own, under load at the same time.
     pub count: u32,
     /// The host that an existing server runs on, where that is watched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostId>,
     /// The log of a server that plimsoll starts is on another virtual disk than its data. Older run files have none.
     #[serde(default)]
@@ -141,7 +140,7 @@ pub enum SystemKind {
         url: Secret,
         schema: String,
         /// Whether sysbench's tables there that plimsoll did not make may be changed.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default)]
         change_tables: bool,
     },
 }
@@ -419,10 +418,10 @@ pub struct LoadStep {
     /// The power of the medium fails this long after a point's measurement began; the point ends with it.
     pub power_cut: Option<Nanos>,
     /// What happens to members of the medium's array, in order. Run files from before there were arrays have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub events: Vec<MemberEvent>,
     /// The hosts that share its load; none: it comes from plimsoll itself.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub from: Vec<HostId>,
     /// What other systems do beside it; each point is then measured without and with it.
     pub noise: Vec<Noise>,
