@@ -1,6 +1,6 @@
 //! Block I/O, rounds and the doctor's findings: tables that came with schema 4.
 
-use crate::message::DoctorFinding;
+use crate::message::{self, DoctorFinding};
 use crate::{BlockPoint, BlockShare, Diagnosis, PointId, SteadyInfo, SubjectId};
 use rusqlite::{Connection, Row, params};
 
@@ -96,20 +96,14 @@ impl RunFile {
             disk,
             finding,
         } = diagnosis;
-        let [found, next, coded] = match finding {
-            DoctorFinding::Stored { found, next } => [Some(found.clone()), next.clone(), None],
-            coded => [None, None, Some(serde_json::json!(coded).to_string())],
-        };
         self.execute(
-            "INSERT INTO diagnosis VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO diagnosis VALUES (?1, ?2, ?3, ?4, ?5)",
             params![
                 subject.map(|subject| subject.0),
                 code,
                 level.name(),
-                found,
-                next,
                 disk,
-                coded
+                message::to_column(finding)
             ],
         )
     }

@@ -61,3 +61,27 @@ CREATE TABLE diagnosis (
     subject INTEGER REFERENCES subject, code TEXT NOT NULL, level TEXT NOT NULL, found TEXT NOT NULL,
     next TEXT NOT NULL
 );
+CREATE TABLE event (
+    at_ns INTEGER NOT NULL,
+    subject INTEGER REFERENCES subject,
+    severity TEXT NOT NULL,             -- note | warning | error
+    code TEXT NOT NULL,
+    text TEXT,                          -- a sentence, of files up to schema 7
+    args TEXT                           -- JSON, since schema 8: an object of the code's arguments, or null
+);
+CREATE TABLE diagnosis (
+    subject INTEGER REFERENCES subject, -- the medium; NULL: the machine
+    code TEXT NOT NULL,
+    level TEXT NOT NULL,                -- ok | unknown | warning | error
+    found TEXT,                         -- sentences, of files up to schema 7
+    next TEXT,
+    disk TEXT,                          -- of several below a medium; this and what follows: since schema 8
+    finding TEXT                        -- JSON object: `finding`, its code, and `args`
+);
+CREATE TABLE wait (
+    subject INTEGER NOT NULL REFERENCES subject,
+    start_ns INTEGER NOT NULL,
+    lasts_ns INTEGER,                   -- NULL: one second
+    looks INTEGER NOT NULL,             -- how often was looked in this second
+    data BLOB NOT NULL                  -- pairs of LEB128 numbers: wait_event, and sessions seen so over all looks
+);

@@ -212,12 +212,20 @@ fn events(db: &Connection, schema: i32) -> Result<Vec<Event>, BadRow> {
 }
 
 pub(super) fn event(row: &Row<'_>, schema: i32) -> rusqlite::Result<Event> {
-    let args = if schema < 8 { None } else { row.get("args")? };
+    let code = row.get("code")?;
+    let kind = if schema < 8 {
+        EventKind::Stored {
+            code,
+            text: row.get("text")?,
+        }
+    } else {
+        EventKind::from_columns(code, row.get("args")?)
+    };
     Ok(Event {
         at: time(row, "at_ns")?,
         subject: row.get::<_, Option<u32>>("subject")?.map(SubjectId),
         severity: parsed(row, "severity")?,
-        kind: EventKind::of_columns(row.get("code")?, args, row.get("text")?),
+        kind,
     })
 }
 

@@ -411,60 +411,6 @@ fn sql_sees_what_became_of_each_type() {
     }
 }
 
-/// Of the schemas 1 to 5, in which each type of a tick had a row of its own.
-#[test]
-fn a_run_of_an_older_schema_written_anew_is_the_same() {
-    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runs");
-    let mut schemas = BTreeSet::new();
-    for path in std::fs::read_dir(runs)
-        .unwrap()
-        .flat_map(|dir| std::fs::read_dir(dir.unwrap().path()).into_iter().flatten())
-    {
-        let path = path.unwrap().path();
-        if path
-            .extension()
-            .is_none_or(|extension| extension != "plimsoll")
-        {
-            continue;
-        }
-        let db = rusqlite::Connection::open(&path).unwrap();
-        schemas.insert(
-            db.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0))
-                .unwrap(),
-        );
-        let mut record = read(&path).unwrap();
-        assert!(record.plan.resolved().is_some(), "{}", path.display());
-        record.seconds.sort_by_key(|second| {
-            (
-                second.phase,
-                second.subject,
-                second.start,
-                second.end,
-                second.txn,
-            )
-        });
-        let dir = tempfile::tempdir().unwrap();
-        let anew = dir.path().join("anew.plimsoll");
-        write(&record, &anew)
-            .finish(
-                record.run.status,
-                record.run.failure.as_deref(),
-                record.run.lasted,
-            )
-            .unwrap();
-        let back = read(&anew).unwrap();
-        assert_eq!(back.seconds.len(), record.seconds.len());
-        back.seconds
-            .iter()
-            .zip(&record.seconds)
-            .for_each(|(back, second)| assert_eq!(back, second));
-        assert!(!record.seconds.is_empty());
-        assert!(back.windows == record.windows, "{}", path.display());
-        assert_eq!(back.plan, record.plan);
-    }
-    assert!(schemas.contains(&1), "{schemas:?}");
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     /// A damaged file is an error or a record, never a panic.

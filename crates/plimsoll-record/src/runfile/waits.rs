@@ -90,7 +90,11 @@ fn second(
 ) -> rusqlite::Result<Vec<WaitRow>> {
     let subject = subject(row)?;
     let start = time(row, "start_ns")?;
-    let samples = row.get("looks")?;
+    let samples = row.get(if row.as_ref().column_index("looks").is_ok() {
+        "looks"
+    } else {
+        "samples"
+    })?;
     let lasts = row
         .get::<_, Option<u64>>("lasts_ns")?
         .unwrap_or(Nanos::SECOND.0);

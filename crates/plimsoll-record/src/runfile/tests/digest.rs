@@ -143,15 +143,6 @@ fn a_removed_digest_is_not_another_digest() {
 }
 
 #[test]
-fn a_file_of_an_older_schema_has_no_digest() {
-    let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../runs");
-    assert_eq!(
-        state(&Path::new(runs).join("2026-11-20-vm-2cpu/quickstart.plimsoll")),
-        Integrity::Older { schema: 1 }
-    );
-}
-
-#[test]
 fn the_digest_holds_with_the_wal_beside_the_file_and_folded_in() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
