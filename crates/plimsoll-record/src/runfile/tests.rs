@@ -411,6 +411,29 @@ fn sql_sees_what_became_of_each_type() {
     }
 }
 
+/// A change of the schema converts them.
+#[test]
+fn committed_runs_are_read() {
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runs");
+    let mut directories = vec![runs];
+    let mut count = 0;
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|found| found == "plimsoll") {
+                let record = read(&path).unwrap();
+                let is_whole = matches!(record.integrity, Integrity::Intact { .. });
+                assert!(is_whole, "{}", path.display());
+                assert!(record.plan.resolved().is_some(), "{}", path.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 30, "{count}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     /// A damaged file is an error or a record, never a panic.
