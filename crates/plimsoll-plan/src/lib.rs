@@ -22,7 +22,6 @@ mod findings;
 mod host;
 mod ids;
 mod interference;
-mod kept_names;
 mod keys;
 mod known_drives;
 mod limits;

@@ -419,8 +419,6 @@ pub enum Missing {
     NoRunFile,
     /// The run file was never closed.
     FileOpen,
-    /// The run file is older than digests.
-    FileOlder,
 }
 
 /// What to do about a rule that fired: one for each rule and way of firing.

@@ -155,10 +155,8 @@ pub enum EventKind {
     },
     NoDevice {
         medium: String,
-        #[serde(default)]
         cause: NoDeviceCause,
         /// Beside the cause: an error, a name or a number.
-        #[serde(alias = "error")]
         what: String,
     },
     Doctor {
@@ -179,7 +177,6 @@ pub enum EventKind {
     /// Those of `media` (empty: all) run slower by `factor`, because `medium` was late when it was tried at `tried` (`None`: as rated), by
     /// `added_percent` of the modelled time (`None`: the emulator had no time left).
     SlowedDown {
-        #[serde(default)]
         media: Vec<String>,
         factor: u32,
         medium: String,
@@ -188,7 +185,6 @@ pub enum EventKind {
     },
     /// As [`EventKind::SlowedDown`]: the emulator fell behind at `point` in a run that began before this one and is kept.
     BegunAgain {
-        #[serde(default)]
         media: Vec<String>,
         factor: u32,
         medium: String,

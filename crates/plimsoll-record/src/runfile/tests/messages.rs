@@ -1,6 +1,6 @@
 //! What a run reports in words: codes with arguments, and sentences as they stand.
 
-use crate::message::doctor::{FlushLimit, FlushOutcome, NoDeviceCause};
+use crate::message::doctor::{FlushLimit, FlushOutcome};
 use crate::message::{BackupDetail, CheckDetail, DoctorFinding, EventKind, FirstLost, ResetCheck};
 use crate::{Diagnosis, DiagnosisLevel, Event, Record, Severity};
 use plimsoll_plan::units::Nanos;
@@ -130,16 +130,4 @@ fn unknown_codes_are_shown_with_their_arguments() {
         let mut diagnoses = back.diagnoses.iter();
         assert!(diagnoses.all(|diagnosis| diagnosis.finding == finding));
     }
-}
-
-/// Files of an earlier build of this schema have a phrase.
-#[test]
-fn a_finding_with_a_phrase_keeps_it() {
-    let text = r#"{"finding":"no_block_device","args":{"error":"a proc filesystem"}}"#;
-    let found: DoctorFinding = serde_json::from_str(text).unwrap();
-    let expected = DoctorFinding::NoBlockDevice {
-        cause: NoDeviceCause::Error,
-        what: "a proc filesystem".into(),
-    };
-    assert_eq!(found, expected);
 }
