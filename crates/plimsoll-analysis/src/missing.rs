@@ -122,6 +122,4 @@ pub enum Missing {
     NoRunFile,
     /// The run file was never closed.
     FileOpen,
-    /// The run file is older than digests.
-    FileOlder,
 }

@@ -14,10 +14,8 @@ pub struct EmulatedDrive {
     pub capacity: Bytes,
     /// All of its times are so many times as long; 1 is the drive as it is rated. With `auto`: the factor that was
     /// chosen, 1 until then.
-    #[serde(default = "as_rated")]
     pub slower: f64,
-    /// The factor is chosen before the run. Run files from before there was a choice have none.
-    #[serde(default)]
+    /// The factor is chosen before the run.
     pub auto: bool,
     /// Share of the capacity that holds data that is never rewritten, 0 to 1; 1 is steady state.
     pub fill: f64,
@@ -30,10 +28,6 @@ pub struct EmulatedDrive {
 
 /// By which factors a drive can be slowed: with more, a request may take minutes.
 pub const SLOWER: RangeInclusive<f64> = 1.0..=1000.0;
-
-fn as_rated() -> f64 {
-    1.0
-}
 
 /// How fast an emulated drive is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, schemars::JsonSchema)]

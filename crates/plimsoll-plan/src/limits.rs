@@ -13,7 +13,6 @@ pub struct Limits {
     /// Which CPUs, as the kernel lists them: `0-3,8`. Empty: any.
     pub cpu_set: String,
     /// Of the simulated machine of SQLite, against the reference.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_speed: Option<f64>,
     /// Memory with the page cache that its reads and writes fill; it gets no swap.
     pub memory: Option<Bytes>,

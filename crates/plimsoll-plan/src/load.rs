@@ -12,10 +12,8 @@ pub struct MockScript {
     /// Uniformly distributed extra service time, drawn from the lane's seed.
     pub jitter: Nanos,
     /// Mean of exponentially distributed extra service time.
-    #[serde(default)]
     pub exponential: Nanos,
     /// Transactions that take longer than the others.
-    #[serde(default)]
     pub slow: Option<SlowShare>,
     /// Times on the point's timeline in which no transaction makes progress.
     pub stalls: Vec<Stall>,

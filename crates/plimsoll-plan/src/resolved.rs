@@ -38,14 +38,11 @@ pub struct ResolvedPlan {
     /// Factors already applied to all times and data sizes.
     pub scale: f64,
     pub data_scale: f64,
-    /// Whether modeled drives are emulated in real time also where they could be simulated. Older run files say nothing.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// Whether modeled drives are emulated in real time also where they could be simulated.
     pub emulate: bool,
-    /// Other machines. Older run files have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Other machines.
     pub hosts: Vec<PlanHost>,
     /// Those that run the whole plan, at the same time; none: this machine does.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_hosts: Vec<HostId>,
     pub media: Vec<Medium>,
     pub systems: Vec<System>,
@@ -56,13 +53,10 @@ pub struct ResolvedPlan {
     pub backups: Vec<NamedBackup>,
     pub steps: Vec<Step>,
     /// What the audit holds figures against.
-    #[serde(default)]
     pub audit: Thresholds,
-    /// Limits that figures must keep. Older run files have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Limits that figures must keep.
     pub requirements: Vec<PlanRequirement>,
     /// Whether the run ends at the first point that misses one.
-    #[serde(default)]
     pub abort_on_fail: bool,
 }
 
@@ -113,10 +107,8 @@ pub struct System {
     /// Equal instances, each with data of its own, under load at the same time.
     pub count: u32,
     /// The host that an existing server runs on, where that is watched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostId>,
-    /// The log of a server that plimsoll starts is on another virtual disk than its data. Older run files have none.
-    #[serde(default)]
+    /// The log of a server that plimsoll starts is on another virtual disk than its data.
     pub log_disk: bool,
 }
 
@@ -141,7 +133,6 @@ pub enum SystemKind {
         url: Secret,
         schema: String,
         /// Whether sysbench's tables there that plimsoll did not make may be changed.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         change_tables: bool,
     },
 }
@@ -418,11 +409,9 @@ pub struct LoadStep {
     pub max_retries: u32,
     /// The power of the medium fails this long after a point's measurement began; the point ends with it.
     pub power_cut: Option<Nanos>,
-    /// What happens to members of the medium's array, in order. Run files from before there were arrays have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// What happens to members of the medium's array, in order.
     pub events: Vec<MemberEvent>,
     /// The hosts that share its load; none: it comes from plimsoll itself.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub from: Vec<HostId>,
     /// What other systems do beside it; each point is then measured without and with it.
     pub noise: Vec<Noise>,
@@ -443,9 +432,7 @@ pub struct Search {
     pub most: f64,
     /// The search ends when the lowest load that failed is this share above the highest that met the objective.
     pub precision: f64,
-    /// A window is lengthened up to this where it holds too few transactions for the figure. 0: never, in plans of run
-    /// files from before windows were.
-    #[serde(default)]
+    /// A window is lengthened up to this where it holds too few transactions for the figure.
     pub longest: Nanos,
 }
 
@@ -583,11 +570,6 @@ impl ResolvedPlan {
     /// Steps that put load on systems.
     pub fn load_steps(&self) -> impl Iterator<Item = &LoadStep> {
         self.steps.iter().filter_map(Step::load)
-    }
-
-    pub fn emulated_mut(&mut self) -> impl Iterator<Item = &mut EmulatedDrive> {
-        let media = self.media.iter_mut();
-        media.filter_map(|medium| medium.kind.emulated_mut())
     }
 
     /// Media that a step works on, or that backups are written to.

@@ -2,7 +2,8 @@
 //!
 //! A sentence stands only in the catalog of `plimsoll-report`, under the family's name and the code. The names of arguments
 //! carry their units (`_bytes`, `_ns`, `_percent`), by which they are formatted. An argument is a value, a name, a number
-//! or the output of another program, never a phrase. The variant `Stored` has the text of a run file from before schema 8.
+//! or the output of another program, never a phrase. The variant `Stored` has a sentence as it was recorded, or what is
+//! stored of a code that this version does not know.
 
 pub mod check;
 pub mod doctor;
@@ -19,12 +20,12 @@ pub use event::EventKind;
 pub use import::{CountsSource, ImportNote, OfferedUnknown};
 pub use outcome::{BackupDetail, FirstLost, ResetCheck};
 
-/// As a column of a run file: a JSON object of `code` and `args`.
+/// A column of a run file: a JSON object of `code` and `args`.
 pub(crate) fn to_column(message: &impl Serialize) -> String {
     serde_json::json!(message).to_string()
 }
 
-/// A column that has a sentence in older files; so has one of a code that this version does not know.
+/// From [`to_column`]; a code that this version does not know is kept as it stands.
 pub(crate) fn of_column<T: DeserializeOwned>(column: String, stored: fn(String) -> T) -> T {
     serde_json::from_str(&column).unwrap_or_else(|_| stored(column))
 }

@@ -237,13 +237,8 @@ impl Messages {
 
     /// What an imported output lacks, or how a figure was found that it does not print.
     fn import_note(&self, note: &ImportNote) -> String {
-        match note {
-            ImportNote::Stored { text } => text.clone(),
-            coded => {
-                let coded = Coded::of("note", coded);
-                self.coded("import", &coded, "").unwrap_or_default()
-            }
-        }
+        let coded = Coded::of("note", note);
+        self.coded("import", &coded, "").unwrap_or_default()
     }
 
     /// What the doctor found, and on which of several disks.

@@ -33,7 +33,7 @@ pub struct ImportSummary {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Unknown {
     pub what: String,
-    /// A plain value, and a sentence from before schema 8.
+    /// A plain value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -43,14 +43,10 @@ pub struct Unknown {
 impl Unknown {
     fn of(key: &str, value: &str) -> Self {
         let notes = import_facts::notes(value);
-        let is_text = notes
-            == [ImportNote::Stored {
-                text: value.to_owned(),
-            }];
         Self {
             what: title(key),
-            text: is_text.then(|| value.to_owned()),
-            notes: if is_text { Vec::new() } else { notes },
+            text: notes.is_empty().then(|| value.to_owned()),
+            notes,
         }
     }
 }
@@ -149,8 +145,8 @@ fn of_system(index: &Index, system: SubjectId, name: &str) -> Option<ImportSumma
     let known = facts(index, system)
         .filter(|fact| !is_head(&fact.key))
         .filter_map(|fact| {
-            let key = import_facts::current_key(&fact.key);
-            Some(Unknown::of(key.strip_prefix(IMPORT_FACT)?, &fact.value))
+            let key = fact.key.strip_prefix(IMPORT_FACT)?;
+            Some(Unknown::of(key, &fact.value))
         });
     let points = index
         .record

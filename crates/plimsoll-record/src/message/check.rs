@@ -61,7 +61,7 @@ pub enum CheckDetail {
     UsersFailed {
         users: u64,
     },
-    /// Of a run file that has a sentence.
+    /// As it stands in a run file.
     #[serde(untagged)]
     Stored {
         text: String,

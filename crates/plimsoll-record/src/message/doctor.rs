@@ -42,10 +42,8 @@ pub enum DoctorFinding {
         partitions: Vec<String>,
     },
     NoBlockDevice {
-        #[serde(default)]
         cause: NoDeviceCause,
         /// Beside the cause: an error, a name or a number.
-        #[serde(alias = "error")]
         what: String,
     },
     /// `name`: the model, the hypervisor, or the file of a loop device.
@@ -64,12 +62,9 @@ pub enum DoctorFinding {
         program: String,
     },
     HealthUnreadable {
-        #[serde(default)]
         cause: HealthFault,
-        #[serde(default)]
         program: Option<String>,
         /// Beside the cause: an error, a name or a number.
-        #[serde(alias = "error")]
         what: String,
     },
     HealthNotRead,
@@ -187,13 +182,10 @@ pub enum DoctorFinding {
         members: u64,
         missing: u64,
         /// Drives that failed and are still part of it, by name.
-        #[serde(default)]
         failed: Vec<String>,
-        #[serde(default)]
         spares: Option<u64>,
         action: Option<String>,
         /// Of the action, that is done.
-        #[serde(default)]
         done_percent: Option<f64>,
         errors: u64,
     },
@@ -202,12 +194,10 @@ pub enum DoctorFinding {
         chunk_bytes: Option<u64>,
         bitmap: Option<String>,
         /// What one bit of the bitmap stands for.
-        #[serde(default)]
         bitmap_chunk_bytes: Option<u64>,
         stripe_cache: Option<u64>,
         journal: Option<String>,
         /// `resync`, `bitmap`, `journal`, `ppl`.
-        #[serde(default)]
         policy: Option<String>,
     },
     /// Of a logical volume of LVM.
@@ -322,7 +312,7 @@ pub enum DoctorFinding {
         flush_ns: u64,
         dsync_per_second: f64,
     },
-    /// Of a run file before schema 8.
+    /// As it stands in a run file.
     #[serde(untagged)]
     Stored {
         found: String,
@@ -356,11 +346,10 @@ pub enum DriveKind {
 }
 
 /// Why a path leads to no block device.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoDeviceCause {
     /// Of the operating system.
-    #[default]
     Error,
     /// Its mount is not in /proc/self/mountinfo.
     NoMount,
@@ -373,11 +362,10 @@ pub enum NoDeviceCause {
 }
 
 /// Why a drive's health cannot be read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HealthFault {
     /// Of the operating system or the program.
-    #[default]
     Error,
     NoNode,
     /// No answer within so many seconds.

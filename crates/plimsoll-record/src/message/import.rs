@@ -108,10 +108,6 @@ pub enum ImportNote {
     ProcedureErrorsCounted,
     /// New-Orders of HammerDB: NOPM × the minutes of the test.
     NopmCounted,
-    /// The text of a run file from before schema 8.
-    Stored {
-        text: String,
-    },
 }
 
 /// What counts by second come from.

@@ -10,7 +10,7 @@ use super::CheckDetail;
 pub enum ResetCheck {
     /// What transactions left is as at first, when the data had `bytes`; `None`: conditions were not verified.
     AsAtFirst { bytes: u64, conditions: Option<u64> },
-    /// Of a run file that has a sentence.
+    /// As it stands in a run file.
     #[serde(untagged)]
     Stored { text: String },
 }
@@ -40,7 +40,7 @@ pub enum BackupDetail {
     Failed {
         error: String,
     },
-    /// Of a run file that has a sentence.
+    /// As it stands in a run file.
     #[serde(untagged)]
     Stored {
         text: String,
@@ -59,7 +59,7 @@ pub enum FirstLost {
         warehouse: u32,
         district: u32,
     },
-    /// Of a run file that has a sentence.
+    /// As it stands in a run file.
     #[serde(untagged)]
     Stored { text: String },
 }

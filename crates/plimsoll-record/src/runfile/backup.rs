@@ -1,4 +1,4 @@
-//! Backups and restores: a table that came with schema 5.
+//! Backups and restores: a table of the run file.
 
 use crate::message::{self, BackupDetail};
 use crate::{BackupRow, PointId, SubjectId};
@@ -7,9 +7,6 @@ use rusqlite::{Connection, params};
 use super::RunFile;
 use super::file::Result;
 use super::row::{BadRow, parsed, rows, time};
-
-/// The version of the schema that brought the table.
-pub(super) const SINCE: i32 = 5;
 
 impl RunFile {
     pub fn backup(&self, row: &BackupRow) -> Result<()> {
@@ -57,10 +54,7 @@ impl RunFile {
     }
 }
 
-pub(super) fn backups(db: &Connection, schema: i32) -> std::result::Result<Vec<BackupRow>, BadRow> {
-    if schema < SINCE {
-        return Ok(Vec::new());
-    }
+pub(super) fn backups(db: &Connection) -> std::result::Result<Vec<BackupRow>, BadRow> {
     rows(db, "SELECT * FROM backup ORDER BY start_ns, rowid", |row| {
         Ok(BackupRow {
             step: row.get("step")?,

@@ -1,4 +1,4 @@
-//! Searches and resets: tables that came with schema 3.
+//! Searches and resets.
 
 use crate::message::{self, ResetCheck};
 use crate::{PhaseId, Reset, SearchInfo, SubjectId};
@@ -6,10 +6,7 @@ use plimsoll_plan::objective::{Objective, Quantile};
 use rusqlite::{Connection, params};
 
 use super::file::{Result, RunFile};
-use super::row::{BadRow, named, rows, since, subject, time};
-
-/// The first schema that has these tables.
-pub(super) const SINCE: i32 = 3;
+use super::row::{BadRow, named, rows, subject, time};
 
 impl RunFile {
     pub fn search(&self, search: &SearchInfo) -> Result<()> {
@@ -67,43 +64,34 @@ impl RunFile {
     }
 }
 
-/// Of an older file none.
-pub(super) fn searches(
-    db: &Connection,
-    schema: i32,
-) -> std::result::Result<Vec<SearchInfo>, BadRow> {
-    since(SINCE, schema, || {
-        rows(db, "SELECT * FROM search ORDER BY rowid", |row| {
-            let quantile = named(row, "quantile", Quantile::parse)?;
-            Ok(SearchInfo {
-                step: row.get("step")?,
-                step_index: row.get("step_index")?,
-                system: SubjectId(row.get("system")?),
-                medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
-                objective: Objective {
-                    quantile,
-                    limit: time(row, "limit_ns")?,
-                    of: row.get("txn")?,
-                },
-                most: row.get("most")?,
-                precision: row.get("precision")?,
-            })
+pub(super) fn searches(db: &Connection) -> std::result::Result<Vec<SearchInfo>, BadRow> {
+    rows(db, "SELECT * FROM search ORDER BY rowid", |row| {
+        let quantile = named(row, "quantile", Quantile::parse)?;
+        Ok(SearchInfo {
+            step: row.get("step")?,
+            step_index: row.get("step_index")?,
+            system: SubjectId(row.get("system")?),
+            medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
+            objective: Objective {
+                quantile,
+                limit: time(row, "limit_ns")?,
+                of: row.get("txn")?,
+            },
+            most: row.get("most")?,
+            precision: row.get("precision")?,
         })
     })
 }
 
-/// Of an older file none.
-pub(super) fn resets(db: &Connection, schema: i32) -> std::result::Result<Vec<Reset>, BadRow> {
-    since(SINCE, schema, || {
-        rows(db, "SELECT * FROM reset ORDER BY phase", |row| {
-            Ok(Reset {
-                phase: PhaseId(row.get("phase")?),
-                subject: subject(row)?,
-                method: row.get("method")?,
-                from_bytes: row.get("from_bytes")?,
-                to_bytes: row.get("to_bytes")?,
-                verified: message::of_column(row.get("verified")?, ResetCheck::stored),
-            })
+pub(super) fn resets(db: &Connection) -> std::result::Result<Vec<Reset>, BadRow> {
+    rows(db, "SELECT * FROM reset ORDER BY phase", |row| {
+        Ok(Reset {
+            phase: PhaseId(row.get("phase")?),
+            subject: subject(row)?,
+            method: row.get("method")?,
+            from_bytes: row.get("from_bytes")?,
+            to_bytes: row.get("to_bytes")?,
+            verified: message::of_column(row.get("verified")?, ResetCheck::stored),
         })
     })
 }

@@ -1,4 +1,4 @@
-//! Seconds of emulated drives, and losses of power cuts: the tables of schema 2.
+//! Seconds of emulated drives, and losses of power cuts.
 
 use crate::drive::{DriveOp, DriveTally};
 use crate::hist::CoarseHist;
@@ -9,9 +9,6 @@ use rusqlite::{Connection, Row, params};
 
 use super::file::{Result, RunFile};
 use super::row::{BadRow, hist, meaningless, parsed, rows, subject, time};
-
-/// The first schema that has these tables.
-const SINCE: i32 = 2;
 
 impl RunFile {
     /// One second of an emulated drive: a row for each kind of operation that was asked for. A second in which nothing
@@ -146,14 +143,7 @@ pub(super) fn drive_rows_from(
     rows(db, &sql, drive_row)
 }
 
-/// Of an older file none.
-pub(super) fn drive_rows(
-    db: &Connection,
-    schema: i32,
-) -> std::result::Result<Vec<DriveRow>, BadRow> {
-    if schema < SINCE {
-        return Ok(Vec::new());
-    }
+pub(super) fn drive_rows(db: &Connection) -> std::result::Result<Vec<DriveRow>, BadRow> {
     let mut found = rows(
         db,
         "SELECT * FROM drive ORDER BY subject, start_ns",
@@ -163,14 +153,7 @@ pub(super) fn drive_rows(
     Ok(found)
 }
 
-/// Of an older file none.
-pub(super) fn power_cuts(
-    db: &Connection,
-    schema: i32,
-) -> std::result::Result<Vec<PowerCut>, BadRow> {
-    if schema < SINCE {
-        return Ok(Vec::new());
-    }
+pub(super) fn power_cuts(db: &Connection) -> std::result::Result<Vec<PowerCut>, BadRow> {
     let mut cuts = rows(db, "SELECT * FROM power_cut ORDER BY point", |row| {
         Ok(PowerCut {
             point: PointId(row.get("point")?),

@@ -9,14 +9,14 @@ use std::path::Path;
 use crate::hist::CoarseHist;
 use crate::lane::Counts;
 use crate::metric::Metric;
-use crate::{Event, Point, PointId, RunStatus, SCHEMA_VERSION, Severity, SubjectId, SubjectKind};
+use crate::{Event, Point, PointId, RunStatus, Severity, SubjectId, SubjectKind};
 use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
 use super::RunFileError;
-use super::open::{OpenedRun, damaged, open_run_file};
+use super::open::{damaged, open_run_file};
 use super::outcomes::{decode_counts, take_earlier, take_times};
 use super::reader::{event, point};
 use super::row::{BadRow, json, meaningless, named, parsed, rows};
@@ -109,16 +109,7 @@ pub fn read_live(path: &Path, cursor: &mut LiveCursor) -> Result<LiveRows, RunFi
 }
 
 pub(super) fn open_live(path: &Path) -> Result<Connection, RunFileError> {
-    let OpenedRun { db, schema, .. } = open_run_file(path)?;
-    if schema == SCHEMA_VERSION {
-        return Ok(db);
-    }
-    Err(RunFileError::Open {
-        path: path.into(),
-        why: format!(
-            "it has schema {schema}, and only runs of schema {SCHEMA_VERSION} are shown live"
-        ),
-    })
+    open_run_file(path).map(|run| run.db)
 }
 
 fn live_rows(db: &Connection, cursor: &mut LiveCursor) -> Result<LiveRows, BadRow> {
@@ -175,7 +166,7 @@ pub(super) fn open_phases(db: &Connection) -> Result<Vec<LivePhase>, BadRow> {
 
 fn open_points(db: &Connection) -> Result<Vec<Point>, BadRow> {
     let sql = "SELECT * FROM point WHERE id IN (SELECT point FROM phase WHERE end_ns IS NULL) ORDER BY id";
-    rows(db, sql, |row| point(row, SCHEMA_VERSION))
+    rows(db, sql, point)
 }
 
 /// The time that warm-ups and measurements cover; how long the last transactions take is in no plan. Of an open one, up to its last second.
@@ -317,7 +308,7 @@ fn new_events(db: &Connection, after: u64) -> Result<NewRows<Event>, BadRow> {
         .map_err(|error| error.to_string())?;
     while let Some(row) = new.next().map_err(|error| error.to_string())? {
         found.last = row.get(0).map_err(|error| error.to_string())?;
-        let event = event(row, SCHEMA_VERSION).map_err(|error| error.to_string())?;
+        let event = event(row).map_err(|error| error.to_string())?;
         if event.severity != Severity::Note {
             found.rows.push(event);
         }

@@ -34,6 +34,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::SCHEMA_VERSION;
+
 pub use file::RunFile;
 pub use head::{Head, LABEL, read_head};
 pub use live::{
@@ -53,16 +55,23 @@ pub enum RunFileError {
     )]
     Foreign { path: PathBuf },
     #[error(
-        "{} was written by plimsoll {version} (schema {schema}); this plimsoll reads schema {known} and older\n\
-         Open it with plimsoll {version} or newer.",
+        "{} cannot be read: it has schema {schema}\n\
+         This plimsoll reads schema {SCHEMA_VERSION} only.\n\
+         Open it with the plimsoll that wrote it: {version}.",
         path.display()
     )]
     Newer {
         path: PathBuf,
         version: String,
         schema: i32,
-        known: i32,
     },
+    #[error(
+        "{} cannot be read: it has schema {schema}\n\
+         This plimsoll reads schema {SCHEMA_VERSION} only.\n\
+         Open it with plimsoll 0.1, which reads schemas 1 to 9.",
+        path.display()
+    )]
+    Older { path: PathBuf, schema: i32 },
     #[error(
         "{} holds {what}, which no plimsoll makes\n\
          It was changed after its run, or is not what its name claims: nothing more of it is read.\n\
@@ -100,8 +109,6 @@ pub enum RunFileError {
         path.display()
     )]
     InUse { path: PathBuf },
-    #[error("{} was written by plimsoll {version}, and this one cannot go on with it\nJoin it with that version.", path.display())]
-    Older { path: PathBuf, version: String },
     #[error("{} is damaged: {what}", path.display())]
     Damaged { path: PathBuf, what: String },
     #[error("the run file {} cannot be written: {why}", path.display())]

@@ -1,4 +1,4 @@
-//! Time without a server: a table that came within schema 7.
+//! Time without a server.
 
 use crate::lane::Absence;
 use crate::{Outage, PhaseId};
@@ -6,7 +6,7 @@ use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, params};
 
 use super::file::{Result, RunFile};
-use super::row::{BadRow, has_table, rows, subject, time};
+use super::row::{BadRow, rows, subject, time};
 
 impl RunFile {
     pub fn outage(&self, outage: &Outage) -> Result<()> {
@@ -27,11 +27,8 @@ impl RunFile {
     }
 }
 
-/// In the order of time. Of an older file none.
+/// In the order of time.
 pub(super) fn outages(db: &Connection) -> std::result::Result<Vec<Outage>, BadRow> {
-    if !has_table(db, "outage")? {
-        return Ok(Vec::new());
-    }
     rows(db, "SELECT * FROM outage ORDER BY rowid", |row| {
         Ok(Outage {
             phase: PhaseId(row.get("phase")?),

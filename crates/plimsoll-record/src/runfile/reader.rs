@@ -7,12 +7,12 @@ use std::thread::ScopedJoinHandle;
 use crate::hist::CoarseHist;
 use crate::message::{self, CheckDetail, EventKind};
 use crate::{
-    Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunStatus,
-    Second, Series, Subject, SubjectId, WaitRow, Window,
+    Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, Record, RunStatus, Second,
+    Series, Subject, SubjectId, WaitRow, Window,
 };
+use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
-use plimsoll_plan::{Interference, RecordedPlan};
 use rusqlite::{Connection, Row};
 
 use super::open::{OpenedRun, RunFileSource, damaged, info, lasted, open_run_file};
@@ -23,20 +23,20 @@ use super::{
 
 /// Opens a run file and reads all of it.
 pub fn read(path: &Path) -> Result<Record, RunFileError> {
-    let OpenedRun { db, schema, source } = open_run_file(path)?;
+    let OpenedRun { db, source } = open_run_file(path)?;
     let is_closed = info(&db).is_ok_and(|run| run.status != RunStatus::Unfinished);
     if !is_closed {
-        let mut record = unfinished(&db, schema).map_err(|what| damaged(path, what))?;
-        record.integrity = digest::integrity(&db, &source, schema)?;
+        let mut record = unfinished(&db).map_err(|what| damaged(path, what))?;
+        record.integrity = digest::integrity(&db, &source)?;
         return Ok(record);
     }
     // Slow reads of what is no longer written, on other processors.
     std::thread::scope(|scope| {
         let windows = scope.spawn(|| beside(&source, windows));
-        let series = scope.spawn(|| beside(&source, |db| series::series(db, schema)));
-        let waits = scope.spawn(|| beside(&source, |db| waits::waits(db, schema)));
-        let integrity = scope.spawn(|| digest::integrity(&source.connect()?, &source, schema));
-        let record = read_record(&db, schema, Measurements::default());
+        let series = scope.spawn(|| beside(&source, series::series));
+        let waits = scope.spawn(|| beside(&source, waits::waits));
+        let integrity = scope.spawn(|| digest::integrity(&source.connect()?, &source));
+        let record = read_record(&db, Measurements::default());
         let mut record = record.map_err(|what| damaged(path, what))?;
         record.windows.splice(..0, joined(path, windows)?);
         record.series = joined(path, series)?;
@@ -51,19 +51,19 @@ pub fn require_intact(path: &Path, record: Record) -> Result<Record, RunFileErro
     match record.integrity {
         Integrity::Changed { .. } => Err(RunFileError::Changed { path: path.into() }),
         Integrity::NoDigest => Err(RunFileError::NoDigest { path: path.into() }),
-        Integrity::Intact { .. } | Integrity::Open | Integrity::Older { .. } => Ok(record),
+        Integrity::Intact { .. } | Integrity::Open => Ok(record),
     }
 }
 
 /// Of a run that goes on: all is read as it is at one moment.
-pub(super) fn unfinished(db: &Connection, schema: i32) -> Result<Record, BadRow> {
+pub(super) fn unfinished(db: &Connection) -> Result<Record, BadRow> {
     let measurements = Measurements {
         windows: windows(db)?,
-        series: series::series(db, schema)?,
-        waits: waits::waits(db, schema)?,
+        series: series::series(db)?,
+        waits: waits::waits(db)?,
         integrity: Integrity::Open,
     };
-    read_record(db, schema, measurements)
+    read_record(db, measurements)
 }
 
 /// Large tables that are read beside each other.
@@ -92,18 +92,16 @@ fn beside<T>(
     read(&source.connect()?).map_err(|what| damaged(source.path(), what))
 }
 
-fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Result<Record, BadRow> {
+fn read_record(db: &Connection, measurements: Measurements) -> Result<Record, BadRow> {
     let ends = lasted(db)?;
     let mut plan: HashMap<String, String> = rows(db, "SELECT form, text FROM plan", |row| {
         Ok((row.get(0)?, row.get(1)?))
     })?
     .into_iter()
     .collect();
-    let points = rows(db, "SELECT * FROM point ORDER BY id", |row| {
-        point(row, schema)
-    })?;
+    let points = rows(db, "SELECT * FROM point ORDER BY id", point)?;
     let phases = phases(db, ends)?;
-    let seconds = seconds::seconds(db, &seconds::load_phases(&phases, &points), schema)?;
+    let seconds = seconds::seconds(db, &seconds::load_phases(&phases, &points))?;
     let mut windows = measurements.windows;
     windows.extend(merged_windows(&closed_phases(db)?, &phases, &seconds));
     Ok(Record {
@@ -129,7 +127,7 @@ fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Resu
         seconds,
         windows,
         series: measurements.series,
-        events: events(db, schema)?,
+        events: events(db)?,
         checks: rows(db, "SELECT * FROM consistency ORDER BY rowid", |row| {
             Ok(Check {
                 point: row.get::<_, Option<u32>>("point")?.map(PointId),
@@ -139,29 +137,23 @@ fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Resu
                 detail: message::of_column(row.get("detail")?, CheckDetail::stored),
             })
         })?,
-        drive: drive::drive_rows(db, schema)?,
-        cuts: drive::power_cuts(db, schema)?,
-        searches: database::searches(db, schema)?,
-        resets: database::resets(db, schema)?,
+        drive: drive::drive_rows(db)?,
+        cuts: drive::power_cuts(db)?,
+        searches: database::searches(db)?,
+        resets: database::resets(db)?,
         waits: measurements.waits,
-        blocks: block::block_points(db, schema)?,
-        shares: block::block_shares(db, schema)?,
-        steady: block::steady(db, schema)?,
-        diagnoses: block::diagnoses(db, schema)?,
-        backups: backup::backups(db, schema)?,
+        blocks: block::block_points(db)?,
+        shares: block::block_shares(db)?,
+        steady: block::steady(db)?,
+        diagnoses: block::diagnoses(db)?,
+        backups: backup::backups(db)?,
         outages: outage::outages(db)?,
         reported: reported::reported(db)?,
         integrity: measurements.integrity,
     })
 }
 
-/// The schema in which points have parameters.
-const PARAMETERS_SINCE: i32 = 7;
-
-pub(super) fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
-    let users = row.get("users")?;
-    // Before, every user had a connection, rates stayed, and all points were loads of ladders gone through once.
-    let known = schema >= database::SINCE;
+pub(super) fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
     Ok(Point {
         id: PointId(row.get("id")?),
         step: row.get("step")?,
@@ -171,53 +163,30 @@ pub(super) fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
         medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
         workload: row.get("workload")?,
         mode: row.get("mode")?,
-        users,
-        connections: if known {
-            row.get("connections")?
-        } else {
-            users
-        },
+        users: row.get("users")?,
+        connections: row.get("connections")?,
         offered_per_second: row.get("offered_per_second")?,
-        offered_to_per_second: if known {
-            row.get("offered_to_per_second")?
-        } else {
-            None
-        },
-        repeat: if known { row.get("repeat")? } else { 0 },
-        purpose: if known {
-            parsed(row, "purpose")?
-        } else {
-            PointPurpose::Ladder
-        },
-        scene: if schema < backup::SINCE {
-            Interference::Alone
-        } else {
-            named(row, "scene", Interference::parse)?
-        },
+        offered_to_per_second: row.get("offered_to_per_second")?,
+        repeat: row.get("repeat")?,
+        purpose: parsed(row, "purpose")?,
+        scene: parsed(row, "scene")?,
         txns: json(row, "txns")?,
-        parameters: if schema < PARAMETERS_SINCE {
-            BTreeMap::new()
-        } else {
-            json(row, "parameters")?
-        },
+        parameters: json(row, "parameters")?,
     })
 }
 
-fn events(db: &Connection, schema: i32) -> Result<Vec<Event>, BadRow> {
-    let mut events = rows(db, "SELECT * FROM event ORDER BY rowid", |row| {
-        event(row, schema)
-    })?;
+fn events(db: &Connection) -> Result<Vec<Event>, BadRow> {
+    let mut events = rows(db, "SELECT * FROM event ORDER BY rowid", event)?;
     events.sort_by_key(|event| event.at);
     Ok(events)
 }
 
-pub(super) fn event(row: &Row<'_>, schema: i32) -> rusqlite::Result<Event> {
-    let args = if schema < 8 { None } else { row.get("args")? };
+pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     Ok(Event {
         at: time(row, "at_ns")?,
         subject: row.get::<_, Option<u32>>("subject")?.map(SubjectId),
         severity: parsed(row, "severity")?,
-        kind: EventKind::of_columns(row.get("code")?, args, row.get("text")?),
+        kind: EventKind::from_columns(row.get("code")?, row.get("args")?),
     })
 }
 

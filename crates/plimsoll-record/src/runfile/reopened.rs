@@ -7,13 +7,13 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::metric::Metric;
-use crate::{Event, PointId, RunStatus, SCHEMA_VERSION, SubjectId};
+use crate::{Event, PointId, RunStatus, SubjectId};
 use rusqlite::{Connection, params};
 use rustix::fs::OFlags;
 
 use super::file::{Result, RunFile, WaitEvents, write_error};
 use super::new_file::sync_directory_of;
-use super::open::{OpenedRun, damaged, info, is_run_file, open_run_file};
+use super::open::{damaged, info, is_run_file, open_run_file};
 use super::recovery::{beside, remove_beside};
 use super::row::{BadRow, rows};
 use super::{RunFileError, writer};
@@ -138,17 +138,10 @@ impl RunFile {
 }
 
 fn expect_unfinished(path: &Path) -> Result<()> {
-    let OpenedRun { db, schema, .. } = open_run_file(path)?;
-    let run = info(&db).map_err(|what| damaged(path, what))?;
-    if run.status != RunStatus::Unfinished {
-        return Err(RunFileError::Closed { path: path.into() });
-    }
-    match schema {
-        SCHEMA_VERSION => Ok(()),
-        _ => Err(RunFileError::Older {
-            path: path.into(),
-            version: run.plimsoll_version,
-        }),
+    let run = info(&open_run_file(path)?.db).map_err(|what| damaged(path, what))?;
+    match run.status {
+        RunStatus::Unfinished => Ok(()),
+        _ => Err(RunFileError::Closed { path: path.into() }),
     }
 }
 

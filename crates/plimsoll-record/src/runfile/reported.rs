@@ -1,11 +1,11 @@
-//! What other tools printed of imported runs: a table that came with schema 5.
+//! What other tools printed of imported runs.
 
 use crate::{PointId, Reported};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, params};
 
 use super::file::{Result, RunFile};
-use super::row::{BadRow, has_table, rows};
+use super::row::{BadRow, rows};
 
 impl RunFile {
     pub fn reported(&self, reported: &Reported) -> Result<()> {
@@ -27,11 +27,8 @@ impl RunFile {
     }
 }
 
-/// In the order in which they were written. Of an older file none.
+/// In the order in which they were written.
 pub(super) fn reported(db: &Connection) -> std::result::Result<Vec<Reported>, BadRow> {
-    if !has_table(db, "reported")? {
-        return Ok(Vec::new());
-    }
     rows(db, "SELECT * FROM reported ORDER BY rowid", |row| {
         let over: (Option<u64>, Option<u64>) = (row.get("start_ns")?, row.get("end_ns")?);
         Ok(Reported {

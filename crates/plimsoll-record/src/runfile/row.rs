@@ -40,13 +40,6 @@ fn read_rows<T>(
     Ok(all)
 }
 
-/// Whether the file has a table, which one of an earlier version may lack.
-pub(super) fn has_table(db: &Connection, name: &str) -> Result<bool, BadRow> {
-    let sql = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = ?1";
-    db.query_row(sql, [name], |row| row.get(0))
-        .map_err(|error| error.to_string())
-}
-
 pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Nanos> {
     row.get(column).map(Nanos)
 }
@@ -114,17 +107,4 @@ pub(super) fn full_hist(
     let hist = hist(column, bytes, Hist::decode)?;
     budget.take(column, hist.stored_values())?;
     Ok(hist)
-}
-
-/// Rows of a table that came with schema `first`; of an older file none.
-pub(super) fn since<T>(
-    first: i32,
-    schema: i32,
-    read: impl FnOnce() -> Result<Vec<T>, BadRow>,
-) -> Result<Vec<T>, BadRow> {
-    if schema < first {
-        Ok(Vec::new())
-    } else {
-        read()
-    }
 }

@@ -1,7 +1,6 @@
 //! Seconds under load out of a run file's ticks: what takes longest to read.
 
 mod empty;
-mod older;
 
 use std::collections::HashMap;
 
@@ -16,18 +15,8 @@ use plimsoll_plan::schedule::PhaseKind;
 use super::outcomes::{EarlierTimes, decode_counts, take_earlier, take_times};
 use super::row::{BadRow, ValueBudget, meaningless, rows};
 
-/// The schema in which a tick has its outcomes with it.
-const SINCE: i32 = 6;
-
 /// A row for every tick and type: a type without outcomes has zeros, not a gap.
-pub(super) fn seconds(
-    db: &Connection,
-    phases: &LoadPhases,
-    schema: i32,
-) -> Result<Vec<Second>, BadRow> {
-    if schema < SINCE {
-        return older::seconds(db, phases, schema);
-    }
+pub(super) fn seconds(db: &Connection, phases: &LoadPhases) -> Result<Vec<Second>, BadRow> {
     let mut seconds: Vec<Second> = Vec::new();
     let mut lanes = LaneTicks::default();
     let mut outcomes = Vec::new();

@@ -8,9 +8,9 @@ use plimsoll_plan::units::Nanos;
 use rusqlite::Connection;
 
 use super::row::{BadRow, ValueBudget, json, meaningless, rows};
-use super::{database, samples};
+use super::samples;
 
-pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, BadRow> {
+pub(super) fn series(db: &Connection) -> Result<Vec<Series>, BadRow> {
     // A metric that this version does not know is left out: its meaning is unknown.
     let layouts: BTreeMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
         Ok((
@@ -23,11 +23,6 @@ pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, BadRow
     })?
     .into_iter()
     .collect();
-    let decode: samples::Decode = if schema < database::SINCE {
-        samples::decode_singles
-    } else {
-        samples::decode
-    };
     let mut values: Vec<f32> = Vec::new();
     let mut series: Vec<Series> = Vec::new();
     let mut place: HashMap<(SubjectId, Metric), usize> = HashMap::new();
@@ -43,7 +38,7 @@ pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, BadRow
         let over = Nanos(row.get(2)?);
         let data = row.get_ref(4)?.as_blob()?;
         budget.take("data", metrics.len())?;
-        decode(data, metrics.len(), &mut values).ok_or_else(|| {
+        samples::decode(data, metrics.len(), &mut values).ok_or_else(|| {
             meaningless(
                 "data",
                 format!("{} bytes for {} metrics", data.len(), metrics.len()),

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::hist::CoarseHist;
 use crate::lane::Counts;
 use crate::metric::Metric;
-use crate::{DriveRow, Point, PointId, RunStatus, SCHEMA_VERSION, Subject, SubjectId, SubjectKind};
+use crate::{DriveRow, Point, PointId, RunStatus, Subject, SubjectId, SubjectKind};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
@@ -82,9 +82,7 @@ fn added(
             "SELECT id, kind, name FROM subject ORDER BY id",
             subject,
         )?,
-        points: rows(db, "SELECT * FROM point ORDER BY id", |row| {
-            point(row, SCHEMA_VERSION)
-        })?,
+        points: rows(db, "SELECT * FROM point ORDER BY id", point)?,
         phases: open_phases(db)?,
         under_load: under_load(db)?,
         samples: latest_samples(db)?,

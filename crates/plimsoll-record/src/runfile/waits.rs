@@ -7,9 +7,8 @@ use crate::{SubjectId, WaitRow, WaitState};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
-use super::database;
 use super::file::{Result, RunFile};
-use super::row::{BadRow, meaningless, parsed, rows, since, subject, time};
+use super::row::{BadRow, meaningless, parsed, rows, subject, time};
 
 /// Each of its waits repeats it. Those of servers have at most half of it.
 const LONGEST_EVENT: usize = 256;
@@ -61,27 +60,24 @@ impl RunFile {
     }
 }
 
-/// By subject, time, state and event. Of an older file none.
-pub(super) fn waits(db: &Connection, schema: i32) -> std::result::Result<Vec<WaitRow>, BadRow> {
-    since(database::SINCE, schema, || {
-        let events: HashMap<u64, (WaitState, String)> =
-            rows(db, "SELECT * FROM wait_event", |row| {
-                let id: i64 = row.get("id")?;
-                let event: String = row.get("event")?;
-                if event.len() > LONGEST_EVENT {
-                    return Err(meaningless("event", format!("{} bytes", event.len())));
-                }
-                Ok((id.unsigned_abs(), (parsed(row, "state")?, event)))
-            })?
-            .into_iter()
-            .collect();
-        let seconds = rows(db, "SELECT * FROM wait", |row| second(row, &events))?;
-        let mut waits: Vec<WaitRow> = seconds.into_iter().flatten().collect();
-        waits.sort_by(|a, b| {
-            (a.subject, a.start, a.state, &a.event).cmp(&(b.subject, b.start, b.state, &b.event))
-        });
-        Ok(waits)
-    })
+/// By subject, time, state and event.
+pub(super) fn waits(db: &Connection) -> std::result::Result<Vec<WaitRow>, BadRow> {
+    let events: HashMap<u64, (WaitState, String)> = rows(db, "SELECT * FROM wait_event", |row| {
+        let id: i64 = row.get("id")?;
+        let event: String = row.get("event")?;
+        if event.len() > LONGEST_EVENT {
+            return Err(meaningless("event", format!("{} bytes", event.len())));
+        }
+        Ok((id.unsigned_abs(), (parsed(row, "state")?, event)))
+    })?
+    .into_iter()
+    .collect();
+    let seconds = rows(db, "SELECT * FROM wait", |row| second(row, &events))?;
+    let mut waits: Vec<WaitRow> = seconds.into_iter().flatten().collect();
+    waits.sort_by(|a, b| {
+        (a.subject, a.start, a.state, &a.event).cmp(&(b.subject, b.start, b.state, &b.event))
+    });
+    Ok(waits)
 }
 
 fn second(
@@ -90,7 +86,7 @@ fn second(
 ) -> rusqlite::Result<Vec<WaitRow>> {
     let subject = subject(row)?;
     let start = time(row, "start_ns")?;
-    let samples = row.get("looks")?;
+    let samples = row.get("samples")?;
     let lasts = row
         .get::<_, Option<u64>>("lasts_ns")?
         .unwrap_or(Nanos::SECOND.0);

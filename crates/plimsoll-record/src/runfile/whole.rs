@@ -8,9 +8,7 @@ use crate::hist::CoarseHist;
 use crate::join::{Renumbering, renumber};
 use crate::lane::{Absence, LaneSecond, TransactionStats};
 use crate::metric::Metric;
-use crate::{
-    DriveRow, Phase, PhaseId, Record, RunInfo, SCHEMA_VERSION, Sample, Second, Subject, SubjectId,
-};
+use crate::{DriveRow, Phase, PhaseId, Record, RunInfo, Sample, Second, Subject, SubjectId};
 use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::schedule::{PhaseKind, Tick};
 use plimsoll_plan::units::Nanos;
@@ -62,7 +60,7 @@ impl RunFile {
 
     /// Everything of a part, which began at this time of the run.
     pub fn append(&mut self, part: &Self, from: Nanos) -> Result<()> {
-        let record = unfinished(&part.db, SCHEMA_VERSION);
+        let record = unfinished(&part.db);
         let record = record.map_err(|what| damaged(&part.path, what))?;
         self.add_at(record, from)
     }

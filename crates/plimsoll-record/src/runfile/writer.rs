@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use crate::lane::LaneSecond;
-use crate::message::{self, EventKind};
+use crate::message;
 use crate::metric::{Metric, MetricKind};
 use crate::{
     APPLICATION_ID, Check, Event, PhaseId, Point, RunInfo, RunStatus, SCHEMA_VERSION, Sample,
@@ -322,18 +322,13 @@ impl RunFile {
             severity,
             kind,
         } = event;
-        let text = match kind {
-            EventKind::Stored { text, .. } => Some(text),
-            _ => None,
-        };
         self.execute(
-            "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5)",
             params![
                 at.0,
                 subject.map(|subject| subject.0),
                 severity.name(),
                 kind.code(),
-                text,
                 kind.args()
             ],
         )

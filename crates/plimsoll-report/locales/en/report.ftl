@@ -1071,7 +1071,6 @@ state-intact = Digest of the run file: SHA-256 { $digest }.
 state-changed = Run file: changed or damaged after the run. SHA-256 { $digest } when it ended, { $found } now.
 state-no-digest = Run file: closed without a digest. It was changed, or plimsoll was killed in the last moment.
 state-open = Run file: open. The run goes on, or plimsoll was killed.
-state-older = Run file: schema { $schema }, which stores no digest.
 
 ## Drives and profiles
 

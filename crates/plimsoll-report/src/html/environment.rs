@@ -49,10 +49,10 @@ fn facts(
 }
 
 fn value(m: &Messages, fact: &Fact) -> String {
-    if fact.key.starts_with(IMPORT_FACT) {
-        m.import_notes(&notes(&fact.value))
-    } else {
-        fact.value.clone()
+    let is_import = fact.key.starts_with(IMPORT_FACT);
+    match notes(&fact.value) {
+        notes if is_import && !notes.is_empty() => m.import_notes(&notes),
+        _ => fact.value.clone(),
     }
 }
 

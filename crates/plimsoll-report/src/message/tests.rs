@@ -179,10 +179,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("drive-kept-up-", &["yes", "no", "unknown"]),
     ("block-", &["direct", "cached"]),
     ("data-", &["fresh", "reused"]),
-    (
-        "state-",
-        &["intact", "changed", "no-digest", "open", "older"],
-    ),
+    ("state-", &["intact", "changed", "no-digest", "open"]),
     ("list-unit-", &["nopm", "completed-per-second", "iops"]),
     ("versus-unit-", &["nopm", "completed-per-second", "iops"]),
     ("versus-scene-", &["alone", "quiet", "noisy"]),
