@@ -10,6 +10,7 @@ use crate::raw::RawPlan;
 use crate::read;
 use crate::resolve::resolve;
 use crate::resolved::ResolvedPlan;
+use crate::value::OptionalKey;
 
 /// A plan that can be run.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,12 +39,14 @@ pub fn parse(text: &str, options: &Options) -> Result<Parsed, PlanErrors> {
 pub(crate) fn parse_described(text: &str) -> Result<ResolvedPlan, PlanErrors> {
     let mut findings = Findings::new(text);
     let plan = read::read::<RawPlan>(&mut findings).and_then(|raw| {
-        let media = raw.medium.values();
-        let names = media.filter_map(|medium| Some(medium.get().drive.as_ref()?.get().clone()));
         let options = Options {
             // That of the run may have left the catalog since.
             drives: KnownDrives {
-                names: names.collect(),
+                names: raw
+                    .medium
+                    .values()
+                    .filter_map(|medium| medium.get().drive.value())
+                    .collect(),
                 kinds: Vec::new(),
             },
             ..Options::default()
