@@ -33,7 +33,7 @@ pub mod objective;
 mod options;
 mod parse;
 mod placed;
-pub mod raw;
+mod raw;
 mod read;
 mod recorded;
 mod redact;
@@ -54,6 +54,7 @@ mod thresholds;
 mod toml_text;
 pub mod units;
 mod value;
+mod words;
 
 pub use describe::describe;
 pub use error::{PlanError, PlanErrors, PlanWarning, by_short_name, nearest, suggestion};

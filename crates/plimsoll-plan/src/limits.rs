@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::plan_words;
+
 use crate::units::Bytes;
 
 /// Limits of a server that plimsoll starts, as a smaller machine would have them; the simulated machine of SQLite. `None` is no
@@ -30,24 +32,15 @@ pub struct IoLimits {
     pub writes: Option<u64>,
 }
 
-/// Where the machine cannot limit.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum WithoutLimits {
-    /// The run is refused.
-    #[default]
-    Refuse,
-    /// The run goes on without, with a warning.
-    Warn,
-}
-
-impl WithoutLimits {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// Where the machine cannot limit.
+    #[derive(Default)]
+    pub enum WithoutLimits {
+        /// The run is refused.
+        #[default]
+        Refuse,
+        /// The run goes on without, with a warning.
+        Warn,
     }
 }
 

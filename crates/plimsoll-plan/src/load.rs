@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::plan_words;
+
 use crate::units::Nanos;
 
 /// What the mock engine does: latencies, stalls and failures under whichever clock the lane has.
@@ -100,20 +102,12 @@ impl LoadShape {
     }
 }
 
-/// Distances between due times in an open loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum Arrivals {
-    /// Equal distances.
-    Constant,
-    /// Exponentially distributed distances: independent users.
-    Poisson,
-}
-
-impl Arrivals {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// Distances between due times in an open loop.
+    pub enum Arrivals {
+        /// Equal distances.
+        Constant,
+        /// Exponentially distributed distances: independent users.
+        Poisson,
     }
 }

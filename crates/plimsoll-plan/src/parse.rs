@@ -8,6 +8,7 @@ use crate::options::Options;
 use crate::read;
 use crate::resolve::resolve;
 use crate::resolved::ResolvedPlan;
+use crate::value::OptionalKey;
 
 /// A plan that can be run.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::plan_words;
+
 pub use super::backup::{Backup, BackupMethod, BackupPlace, BackupStep, Cycles, Noise, NoiseWork};
 pub use super::block::{
     Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, SizeShare, SyncPolicy, Zone,
@@ -278,39 +280,23 @@ pub struct Tpcc {
     pub home: Home,
 }
 
-/// Where the logic of a transaction runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum TxnMode {
-    /// In the server: one round trip per transaction.
-    Procedures,
-    /// In the client: one prepared statement per round trip.
-    Statements,
-}
-
-impl TxnMode {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// Where the logic of a transaction runs.
+    pub enum TxnMode {
+        /// In the server: one round trip per transaction.
+        Procedures,
+        /// In the client: one prepared statement per round trip.
+        Statements,
     }
 }
 
-/// Which warehouses a user works for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum Home {
-    /// One for the whole run, as clause 2.4.1.1 has it for terminals: user u works for warehouse u mod W.
-    Fixed,
-    /// A warehouse drawn uniformly for every transaction: few users reach all data.
-    Roaming,
-}
-
-impl Home {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// Which warehouses a user works for.
+    pub enum Home {
+        /// One for the whole run, as clause 2.4.1.1 has it for terminals: user u works for warehouse u mod W.
+        Fixed,
+        /// A warehouse drawn uniformly for every transaction: few users reach all data.
+        Roaming,
     }
 }
 
@@ -436,41 +422,25 @@ pub struct Search {
     pub longest: Nanos,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum ResetPolicy {
-    Never,
-    /// Before each point but the first that finds the data as they were loaded.
-    EachPoint,
-}
-
-impl ResetPolicy {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    pub enum ResetPolicy {
+        Never,
+        /// Before each point but the first that finds the data as they were loaded.
+        EachPoint,
     }
 }
 
-/// How a data set is reset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum ResetMethod {
-    /// The fastest one that the system has.
-    Auto,
-    /// The server stops and its files are put back from a copy, which shares blocks where the filesystem can.
-    Files,
-    /// PostgreSQL: the database is made anew from a template.
-    Template,
-    /// The data are loaded again.
-    Reload,
-}
-
-impl ResetMethod {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// How a data set is reset.
+    pub enum ResetMethod {
+        /// The fastest one that the system has.
+        Auto,
+        /// The server stops and its files are put back from a copy, which shares blocks where the filesystem can.
+        Files,
+        /// PostgreSQL: the database is made anew from a template.
+        Template,
+        /// The data are loaded again.
+        Reload,
     }
 }
 
@@ -481,23 +451,15 @@ pub struct Pacing {
     pub think: f64,
 }
 
-/// When consistency conditions are verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum CheckPolicy {
-    /// After each point of the ladder.
-    EachPoint,
-    /// After the last point.
-    EndOfStep,
-    /// Never.
-    Off,
-}
-
-impl CheckPolicy {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// When consistency conditions are verified.
+    pub enum CheckPolicy {
+        /// After each point of the ladder.
+        EachPoint,
+        /// After the last point.
+        EndOfStep,
+        /// Never.
+        Off,
     }
 }
 

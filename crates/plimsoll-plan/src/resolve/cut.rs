@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::step_keys::planned_measure;
-use super::values::{scaled, time};
+use super::values::scaled;
 use crate::Options;
 use crate::findings::Findings;
 use crate::raw::RawStep;
@@ -25,7 +25,7 @@ pub(super) fn resolve(
     let fits = system.is_none_or(|system| has_a_medium(written, system.get(), names, findings))
         & on.is_none_or(|on| all_emulated(written, on, names, findings))
         & on.is_none_or(|on| nobody_else_is_up(at, system, on, names, findings));
-    let after = time(written, findings)?;
+    let after = written.value();
     if after < Nanos::SECOND {
         let help = "figures are taken per second: power_cut = \"1s\" or more";
         findings.error(
@@ -35,7 +35,7 @@ pub(super) fn resolve(
         );
         return None;
     }
-    let measure = planned_measure(at.get());
+    let measure = planned_measure(at, findings);
     if after > measure {
         let help = "it is counted from the beginning of the measurement: shorten it, or lengthen `measure`";
         findings.error(

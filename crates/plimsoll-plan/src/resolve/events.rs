@@ -1,39 +1,43 @@
 //! What happens to members of an emulated array, or hosts of a cluster, while a step runs.
 
+use std::ops::Range;
+
 use plimsoll_stats::Draws;
 
 use super::names::Names;
 use super::step_keys::planned_measure;
-use super::values::{scaled, time, whole};
+use super::values::scaled;
 use crate::Options;
 use crate::assembly::{DriveAssembly, NamedAssembly};
 use crate::findings::Findings;
 use crate::member_event::{MemberChange, MemberEvent};
 use crate::network::{FASTEST_GBIT, parse_gbit};
 use crate::raw::{RawEvent, RawStep};
-use crate::resolved::{EmulatedDrive, WithoutFuse};
+use crate::resolved::WithoutFuse;
 use crate::units::Nanos;
-use crate::value::{At, RawTime};
+use crate::value::{At, OptionalKey, RawMoment};
 
 /// The events, in the order of their times. `on` are names of media.
 pub(super) fn resolve(
-    raw: &RawStep,
+    at: &At<RawStep>,
     on: Option<&[String]>,
     names: &Names<'_>,
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Vec<MemberEvent>> {
-    let Some(written) = &raw.event else {
+    let Some(written) = &at.get().event else {
         return Some(Vec::new());
     };
-    let fits = one_point(written, raw, findings);
+    let fits = one_point(written, at.get(), findings);
     let assemblies = on.and_then(|on| assemblies(written, on, names, findings));
-    let events = written.get().iter();
-    let events: Vec<Option<PlannedEvent>> = events
-        .map(|event| resolve_one(event, raw, options, findings))
+    let planned = planned_measure(at, findings);
+    let events: Vec<Option<PlannedEvent>> = written
+        .get()
+        .iter()
+        .map(|event| resolve_one(event, planned, options, findings))
         .collect();
     let events = events.into_iter().collect::<Option<Vec<PlannedEvent>>>()?;
-    let measure = scaled(planned_measure(raw), options, written.span(), findings)?;
+    let measure = scaled(planned, options, written.span(), findings)?;
     let Some(mut events) = with_moments(&events, measure, seed(names, options)) else {
         let message = "a random event has no time".to_owned();
         let help = "it happens between the events that are written before and after it, from 1s to the end of the measurement";
@@ -55,9 +59,11 @@ struct PlannedEvent {
 }
 
 fn seed(names: &Names<'_>, options: &Options) -> u64 {
-    let raw = names.raw.seed.as_ref().map(|seed| *seed.get());
-    let own = options.seed.or(raw);
-    own.unwrap_or_else(|| names.raw.data_seed())
+    let written = names.raw.seed.as_ref().map(|seed| *seed.get());
+    options
+        .seed
+        .or(written)
+        .unwrap_or_else(|| names.raw.data_seed())
 }
 
 /// Draws the moments of those at random ones, uniformly between the events that are written before and after them, in
@@ -94,10 +100,15 @@ fn with_moments(events: &[PlannedEvent], measure: Nanos, seed: u64) -> Option<Ve
 
 /// After it the array is not what it was.
 fn one_point(written: &At<Vec<At<RawEvent>>>, raw: &RawStep, findings: &mut Findings<'_>) -> bool {
-    let users = raw.users.as_ref().map_or(1, |of| of.get().loads().len());
-    let rates = raw.rate.as_ref().map_or(1, |of| of.get().loads().len());
-    let repeat = raw.repeat.as_ref().map_or(1, |repeat| *repeat.get());
-    let many = users > 1 || rates > 1 || repeat > 1;
+    let users = raw
+        .users
+        .as_ref()
+        .map_or(1, |ladder| ladder.get().loads().len());
+    let rates = raw
+        .rate
+        .as_ref()
+        .map_or(1, |ladder| ladder.get().loads().len());
+    let many = users > 1 || rates > 1 || raw.repeat() > 1;
     let others = [
         ("find", raw.find.is_some()),
         ("power_cut", raw.power_cut.is_some()),
@@ -120,18 +131,22 @@ fn assemblies(
     names: &Names<'_>,
     findings: &mut Findings<'_>,
 ) -> Option<Vec<DriveAssembly>> {
-    let media = names.media.iter().filter(|own| on.contains(&own.name));
-    let assembly = |drive: &str| Some(drive.parse::<NamedAssembly>().ok()?.assembly);
-    let refuses = |own: &&EmulatedDrive| own.without_fuse == WithoutFuse::Refuse;
-    let emulated = media.map(|own| own.kind.emulated().filter(refuses));
-    let assemblies: Option<Vec<DriveAssembly>> =
-        emulated.map(|own| assembly(&own?.drive)).collect();
+    let assemblies: Option<Vec<DriveAssembly>> = names
+        .media
+        .iter()
+        .filter(|medium| on.contains(&medium.name))
+        .map(|medium| {
+            let drive = medium.kind.emulated()?;
+            let named: NamedAssembly = drive.drive.parse().ok()?;
+            (drive.without_fuse == WithoutFuse::Refuse).then_some(named.assembly)
+        })
+        .collect();
     if assemblies.as_ref().is_none_or(Vec::is_empty) {
         let help = "only of an array or a cluster, without_fuse = \"refuse\": drive = \"raid5:6:kingston-dc500m-960g\"; or take other media out of `on`";
         let message = "the members of these media cannot fail".to_owned();
         findings.error(written.span(), message, help);
     }
-    assemblies.filter(|own| !own.is_empty())
+    assemblies.filter(|assemblies| !assemblies.is_empty())
 }
 
 fn has_members(
@@ -202,7 +217,7 @@ fn changes_what_is_there(
             MemberChange::Replace { member } | MemberChange::Return { member }
                 if failed.contains(&member) =>
             {
-                failed.retain(|own| *own != member);
+                failed.retain(|other| *other != member);
                 continue;
             }
             MemberChange::Replace { member } => (
@@ -225,46 +240,40 @@ fn changes_what_is_there(
     true
 }
 
-/// When, counted from the beginning of the measurement, and within it.
+fn resolve_one(
+    written: &At<RawEvent>,
+    measure: Nanos,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Option<PlannedEvent> {
+    let help = "at = \"20s\" or \"random\", counted from the beginning of the measurement";
+    let at = findings.required(&written.span(), "at", &written.get().at, help)?;
+    Some(PlannedEvent {
+        at: match at.get() {
+            RawMoment::Random => None,
+            RawMoment::After(after) => Some(when(*after, at.span(), measure, options, findings)?),
+        },
+        change: change(written, findings)?,
+    })
+}
+
+/// A time within the measurement, scaled like it.
 fn when(
-    at: &At<RawTime>,
-    step: &RawStep,
+    after: Nanos,
+    at: Range<usize>,
+    measure: Nanos,
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Nanos> {
-    let after = time(at, findings)?;
-    let measure = planned_measure(step);
     if (Nanos::SECOND..measure).contains(&after) {
-        return Some(scaled(after, options, at.span(), findings)?.max(Nanos::SECOND));
+        return Some(scaled(after, options, at, findings)?.max(Nanos::SECOND));
     }
     let message = format!("nothing is measured before or after an event at {after}");
     let help = format!(
         "it is counted from the beginning of the measurement: 1s or more, before {measure}"
     );
-    findings.error(at.span(), message, help);
+    findings.error(at, message, help);
     None
-}
-
-fn resolve_one(
-    written: &At<RawEvent>,
-    step: &RawStep,
-    options: &Options,
-    findings: &mut Findings<'_>,
-) -> Option<PlannedEvent> {
-    let raw = written.get();
-    let Some(at) = &raw.at else {
-        let help = "at = \"20s\" or \"random\", counted from the beginning of the measurement";
-        findings.error(written.span(), "`at` is missing".to_owned(), help);
-        return None;
-    };
-    let at = match at.get() {
-        RawTime::Text(text) if text == "random" => None,
-        _ => Some(when(at, step, options, findings)?),
-    };
-    Some(PlannedEvent {
-        at,
-        change: change(written, findings)?,
-    })
 }
 
 fn change(written: &At<RawEvent>, findings: &mut Findings<'_>) -> Option<MemberChange> {
@@ -272,39 +281,35 @@ fn change(written: &At<RawEvent>, findings: &mut Findings<'_>) -> Option<MemberC
         at: _,
         fail,
         replace,
-        returns,
+        r#return: returned,
         slow,
         factor,
         network,
     } = written.get();
-    let (message, help) = match (fail, replace, returns, slow, network, factor) {
-        (Some(member), None, None, None, None, None) => {
-            let member = number(member, findings)?;
+    let members = [fail, replace, returned, slow].map(|member| member.value());
+    let (message, help) = match (members, factor.value(), network) {
+        ([Some(member), None, None, None], None, None) => {
             return Some(MemberChange::Fail { member });
         }
-        (None, Some(member), None, None, None, None) => {
-            let member = number(member, findings)?;
+        ([None, Some(member), None, None], None, None) => {
             return Some(MemberChange::Replace { member });
         }
-        (None, None, Some(member), None, None, None) => {
-            let member = number(member, findings)?;
+        ([None, None, Some(member), None], None, None) => {
             return Some(MemberChange::Return { member });
         }
-        (None, None, None, Some(member), None, Some(factor)) => {
-            return Some(MemberChange::Slow {
-                member: number(member, findings)?,
-                factor: slow_factor(factor, findings)?,
-            });
+        ([None, None, None, Some(member)], Some(factor), None) => {
+            return Some(MemberChange::Slow { member, factor });
         }
-        (None, None, None, None, Some(network), None) => {
+        ([None, None, None, None], None, Some(network)) => {
             let gbit = bandwidth(network, findings)?;
             return Some(MemberChange::Network { gbit });
         }
-        (None, None, None, Some(_), None, None) => (
+        _ if findings.is_incomplete(&written.span()) => return None,
+        ([None, None, None, Some(_)], None, None) => (
             "`slow` lacks its `factor`",
             "factor = 10: the member takes 10 times as long; 1 ends it",
         ),
-        (.., Some(_)) if slow.is_none() => (
+        ([.., None], Some(_), _) => (
             "`factor` goes with `slow`",
             "slow = 2, factor = 10: member 2 takes 10 times as long",
         ),
@@ -313,21 +318,7 @@ fn change(written: &At<RawEvent>, findings: &mut Findings<'_>) -> Option<MemberC
             "fail = 2, replace = 2, return = 2 or slow = 2, the number of a member, counted from 0, or network = \"1Gb\"",
         ),
     };
-    findings.error(written.span(), message.to_owned(), help);
-    None
-}
-
-fn number(member: &At<i64>, findings: &mut Findings<'_>) -> Option<u32> {
-    whole(member, "the member", 0..=63, findings)
-}
-
-fn slow_factor(written: &At<f64>, findings: &mut Findings<'_>) -> Option<f64> {
-    let factor = *written.get();
-    if (1.0..=1000.0).contains(&factor) {
-        return Some(factor);
-    }
-    let help = "1 to 1000 times as long; 1 ends it";
-    findings.error(written.span(), format!("`factor` cannot be {factor}"), help);
+    findings.error(written.span(), message, help);
     None
 }
 

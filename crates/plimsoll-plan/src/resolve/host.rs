@@ -3,18 +3,15 @@
 use std::ops::Range;
 
 use super::names::{Names, check_name_at};
-use super::values::{text, time_or};
 use crate::findings::Findings;
 use crate::host::expand;
 use crate::ids::HostId;
 use crate::load::LoadShape;
 use crate::raw::{Named, RawHost, RawPlan, RawStep};
 use crate::resolved::{PlanHost, Step, SystemKind, redact};
-use crate::units::Nanos;
-use crate::value::At;
+use crate::value::{At, OptionalKey};
 
 const MOST_HOSTS: usize = 1000;
-const DEFAULT_PATIENCE: Nanos = Nanos::from_secs(60);
 
 /// All hosts of the section, patterns expanded.
 pub(super) fn resolve_all(section: &Named<RawHost>, findings: &mut Findings<'_>) -> Vec<PlanHost> {
@@ -29,39 +26,32 @@ pub(super) fn resolve_all(section: &Named<RawHost>, findings: &mut Findings<'_>)
                 findings.error(pattern.span(), message, "name each once");
                 continue;
             }
-            hosts.extend(host(name, raw, findings));
+            hosts.push(host(name, raw, findings));
         }
     }
     hosts
 }
 
-fn host(name: String, raw: &RawHost, findings: &mut Findings<'_>) -> Option<PlanHost> {
-    let via = match &raw.via {
-        Some(via) => text(via, "the command", findings)?,
-        None => String::new(),
-    };
-    if let Some(span) = raw.via.as_ref().map(At::span)
-        && redact(&via) != via
+fn host(name: String, raw: &RawHost, findings: &mut Findings<'_>) -> PlanHost {
+    if let Some(via) = &raw.via
+        && redact(via.get().as_str()) != via.get().as_str()
     {
         findings.warn(
-            span,
+            via.span(),
             "the command holds a secret, which run files leave out: plimsoll join cannot reach this host",
             "put it into a variable of the environment, such as SSHPASS for sshpass -e, or use a key",
         );
     }
-    let words = via.split_whitespace();
-    let via = words.map(|word| word.replace("{host}", &name)).collect();
-    let program = match &raw.program {
-        Some(program) => Some(text(program, "the path", findings)?),
-        None => None,
-    };
-    let patience = time_or(&raw.patience, DEFAULT_PATIENCE, findings)?;
-    Some(PlanHost {
+    let via = raw.via.value().unwrap_or_default();
+    PlanHost {
+        via: via
+            .split_whitespace()
+            .map(|word| word.replace("{host}", &name))
+            .collect(),
         name,
-        via,
-        program,
-        patience,
-    })
+        program: raw.program.value(),
+        patience: raw.patience(),
+    }
 }
 
 /// The names that a pattern stands for.

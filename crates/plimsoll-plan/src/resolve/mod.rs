@@ -26,10 +26,9 @@ use super::findings::Findings;
 use super::options::Options;
 use super::raw::{Named, RawNoise, RawPlan, RawStep};
 use super::resolved::{NamedBackup, NamedBlock, NamedWorkload, ResolvedPlan, System, SystemKind};
-use super::value::At;
+use super::value::{At, OptionalKey};
 pub use block::profile;
 use names::{Names, check_name};
-use values::text;
 use workload::ResolvedWorkload;
 
 pub(super) fn resolve(
@@ -45,7 +44,7 @@ pub(super) fn resolve(
         &raw.title,
         "state which question the plan answers: title = \"…\"",
     );
-    let title = title.and_then(|title| text(title, "the title", findings));
+    let title = title.map(At::value);
     let media = all(&raw.medium, "medium", findings, |name, medium, findings| {
         medium::resolve(name, medium, options, findings)
     });
@@ -90,7 +89,7 @@ pub(super) fn resolve(
     }
     let steps = step::resolve_all(&names, options, findings);
     let on_hosts = host::of_plan(raw, &names, &steps, findings);
-    let requirements = requirement::resolve_all(raw, &steps, &names, findings);
+    let requirements = requirement::resolve_all(raw, &steps, findings);
     warn_of_unused(raw, &names, findings);
     let audit = raw
         .audit
@@ -104,7 +103,7 @@ pub(super) fn resolve(
         data_seed: raw.data_seed(),
         scale: options.scale,
         data_scale: options.data_scale,
-        emulate: options.emulate || raw.emulate.as_ref().is_some_and(|own| *own.get()),
+        emulate: options.emulate || raw.emulate.value().unwrap_or(false),
         hosts: names.hosts,
         on_hosts: on_hosts?,
         media: names.media,
@@ -115,9 +114,9 @@ pub(super) fn resolve(
         steps,
         audit,
         requirements,
-        abort_on_fail: raw.abort_on_fail.as_ref().is_some_and(|abort| *abort.get()),
+        abort_on_fail: raw.abort_on_fail.value().unwrap_or(false),
     };
-    limits::of_simulated(raw, &plan, findings);
+    limits::check_simulated(raw, &plan, findings);
     Some(plan)
 }
 

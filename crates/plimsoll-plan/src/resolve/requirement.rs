@@ -1,18 +1,15 @@
 //! Requirements of a plan and of its steps.
 
-use super::backup;
-use super::names::Names;
 use crate::findings::Findings;
-use crate::raw::{RawPlan, RawStep};
+use crate::raw::RawPlan;
 use crate::requirement::{PlanRequirement, Requirement};
 use crate::resolved::Step;
 use crate::value::At;
 
-/// Those of the plan first, then those of its steps.
+/// Requirements of the plan first, then those of its steps.
 pub(super) fn resolve_all(
     raw: &RawPlan,
     steps: &[Step],
-    names: &Names<'_>,
     findings: &mut Findings<'_>,
 ) -> Vec<PlanRequirement> {
     let mut all: Vec<PlanRequirement> = parse(raw.require.as_ref(), findings)
@@ -25,14 +22,21 @@ pub(super) fn resolve_all(
         let Some(require) = &step.require else {
             continue;
         };
-        refuse(step, require, names, findings);
+        if step.find.is_some() {
+            findings.error(
+                require.span(),
+                "`require` cannot be combined with `find`",
+                "a search goes beyond its limit to find it: require the limit in a step of its own, at a fixed load",
+            );
+        }
         // A step that cannot be resolved is reported, and there is no plan.
         let name = steps.get(index).map(|step| step.name().to_owned());
-        let own = parse(Some(require), findings).map(|requirement| PlanRequirement {
-            step: name.clone(),
-            requirement,
-        });
-        all.extend(own);
+        all.extend(
+            parse(Some(require), findings).map(|requirement| PlanRequirement {
+                step: name.clone(),
+                requirement,
+            }),
+        );
     }
     let abort = raw.abort_on_fail.as_ref().filter(|abort| *abort.get());
     if let Some(abort) = abort
@@ -63,28 +67,4 @@ fn parse(
         }
     }
     all.into_iter()
-}
-
-/// Where there are no loads that could keep it.
-fn refuse(
-    step: &RawStep,
-    require: &At<Vec<At<String>>>,
-    names: &Names<'_>,
-    findings: &mut Findings<'_>,
-) {
-    let run = step.run.as_ref();
-    if run.is_some_and(|run| backup::is_backup(run.get(), names)) {
-        findings.error(
-            require.span(),
-            "`require` is not supported for a backup workload",
-            "remove it",
-        );
-    }
-    if step.find.is_some() {
-        findings.error(
-            require.span(),
-            "`require` cannot be combined with `find`",
-            "a search goes beyond its limit to find it: require the limit in a step of its own, at a fixed load",
-        );
-    }
 }

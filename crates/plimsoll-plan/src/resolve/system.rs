@@ -2,19 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::values::{size, text, time, time_or, whole};
 use super::{host, limits};
 use crate::Options;
 use crate::findings::Findings;
 use crate::load::{MockScript, SlowShare, Stall};
-use crate::raw::{RawMock, RawSlowShare, RawStall, RawSystem};
+use crate::raw::{PlanTable, RawMock, RawSlowShare, RawStall, RawSystem, TableKind};
 use crate::resolved::{EngineKind, ManagedKind, PlanHost, Secret, ServerKind, System, SystemKind};
-use crate::units::Nanos;
-use crate::value::At;
+use crate::value::{At, OptionalKey};
 
-const MOST_INSTANCES: u32 = 64;
 const DEFAULT_SCHEMA: &str = "plimsoll_tpcc";
-const DEFAULT_MOCK_LATENCY: Nanos = Nanos::from_millis(1);
 
 pub(super) fn resolve(
     name: &str,
@@ -25,9 +21,16 @@ pub(super) fn resolve(
 ) -> Option<System> {
     let engine = engine(name, at, findings)?;
     let raw = at.get();
-    let existing_url = raw.url.as_ref().filter(|_| engine.server().is_some());
-    refuse_misplaced(raw, engine, existing_url.is_some(), findings);
-    let kind = match (engine.server(), existing_url) {
+    let url = raw.url.as_ref();
+    let kind = match (engine.server(), url) {
+        (Some(_), Some(_)) => TableKind::Existing,
+        (Some(_), None) => TableKind::Managed,
+        (None, _) if engine == EngineKind::Mock => TableKind::Mock,
+        (None, _) => TableKind::Sqlite,
+    };
+    let is_one = |key: &str| key == "count" && raw.count() == 1;
+    raw.refuse_unless(is_one, kind, findings);
+    let kind = match (engine.server(), url) {
         (Some(server), Some(url)) => existing(server, url, raw, findings)?,
         (Some(server), None) => {
             let engine = managed(server, at, findings)?;
@@ -35,10 +38,7 @@ pub(super) fn resolve(
             SystemKind::Managed {
                 engine,
                 settings: with_scaled(settings, engine, raw, options, findings),
-                binaries: raw
-                    .binaries
-                    .as_ref()
-                    .map_or(Some(String::new()), |path| text(path, "the path", findings))?,
+                binaries: raw.binaries.value().unwrap_or_default(),
             }
         }
         (None, _) if engine == EngineKind::Mock => {
@@ -48,17 +48,13 @@ pub(super) fn resolve(
             settings: settings(raw, None, findings),
         },
     };
-    let limits = limits::resolve(raw.limits.as_ref(), engine, options, findings)?;
-    let count = raw.count.as_ref().map_or(Some(1), |n| {
-        whole(n, "`count`", 1..=MOST_INSTANCES, findings)
-    })?;
     Some(System {
         name: name.to_owned(),
         kind,
-        limits,
-        count,
+        limits: limits::resolve(raw.limits.as_ref(), engine, options, findings),
+        count: raw.count(),
         host: host::of_system(raw.host.as_ref(), hosts, findings)?,
-        log_disk: raw.log_disk.as_ref().is_some_and(|own| *own.get()),
+        log_disk: raw.log_disk(),
     })
 }
 
@@ -116,113 +112,6 @@ fn example_urls(or: &str) -> String {
     ServerKind::ALL
         .map(|server| format!("url = \"{}\"", server.example_url()))
         .join(or)
-}
-
-fn refuse_misplaced(
-    raw: &RawSystem,
-    engine: EngineKind,
-    exists: bool,
-    findings: &mut Findings<'_>,
-) {
-    let RawSystem {
-        engine: _,
-        settings,
-        scaled_settings,
-        binaries,
-        url,
-        schema,
-        change_tables,
-        mock,
-        limits,
-        count,
-        log_disk,
-        host,
-    } = raw;
-    let kind = if exists {
-        "an existing server"
-    } else {
-        engine.name()
-    };
-    let managed = engine.server().is_some() && !exists;
-    let settings_help = if exists {
-        "plimsoll changes no server that it did not start: set them there, or leave `url` out"
-    } else {
-        "the mock has none: remove them"
-    };
-    for (key, span, allowed, help) in [
-        (
-            "url",
-            url.as_ref().map(At::span),
-            exists,
-            "only an existing server has one: engine = \"postgres\", \"mariadb\", \"mysql\" or \"sqlserver\"",
-        ),
-        (
-            "schema",
-            schema.as_ref().map(At::span),
-            exists,
-            "only an existing server needs one, see `url`",
-        ),
-        (
-            "change_tables",
-            change_tables.as_ref().map(At::span),
-            exists,
-            "only an existing server has tables that plimsoll did not make",
-        ),
-        (
-            "host",
-            host.as_ref().map(At::span),
-            exists || engine == EngineKind::Mock,
-            "what plimsoll starts runs on this machine",
-        ),
-        (
-            "binaries",
-            binaries.as_ref().map(At::span),
-            managed,
-            "only a server that plimsoll starts needs them",
-        ),
-        (
-            "settings",
-            settings.as_ref().map(At::span),
-            managed || engine == EngineKind::Sqlite,
-            settings_help,
-        ),
-        (
-            "scaled_settings",
-            scaled_settings.as_ref().map(At::span),
-            managed,
-            settings_help,
-        ),
-        (
-            "limits",
-            limits.as_ref().map(At::span),
-            managed || engine == EngineKind::Sqlite,
-            "only SQLite on modeled drives, and a server that plimsoll starts, can be limited",
-        ),
-        (
-            "count",
-            count.as_ref().filter(|n| *n.get() != 1).map(At::span),
-            !exists,
-            "an existing server is one",
-        ),
-        (
-            "log_disk",
-            log_disk.as_ref().map(At::span),
-            managed,
-            "only the log of a server that plimsoll starts can be placed",
-        ),
-        (
-            "mock",
-            mock.as_ref().map(At::span),
-            engine == EngineKind::Mock,
-            "it belongs to engine = \"mock\"",
-        ),
-    ] {
-        if let Some(span) = span
-            && !allowed
-        {
-            findings.error(span, format!("`{key}` has no meaning for {kind}"), help);
-        }
-    }
 }
 
 fn existing(
@@ -348,98 +237,61 @@ fn with_scaled(
                 "remove one of the two",
             );
         }
-        if let Some(size) = size(written, findings) {
-            let mebibytes =
-                (size.0 as f64 * options.data_scale / f64::from(1 << 20)).round() as u64;
-            settings.insert(
-                name.get().clone(),
-                engine.size_setting(mebibytes.max(LEAST_SCALED_MIB)),
-            );
-        }
+        let bytes = written.value().0 as f64 * options.data_scale;
+        let mebibytes = (bytes / f64::from(1 << 20)).round() as u64;
+        settings.insert(
+            name.get().clone(),
+            engine.size_setting(mebibytes.max(LEAST_SCALED_MIB)),
+        );
     }
     settings
 }
 
-fn script(raw: Option<&At<RawMock>>, findings: &mut Findings<'_>) -> Option<MockScript> {
-    let defaults = RawMock::default();
-    let RawMock {
-        latency,
-        jitter,
-        exponential,
-        slow,
-        stalls,
-        fail_every,
-        retry_every,
-        outages,
-    } = raw.map_or(&defaults, At::get);
-    let latency = time_or(latency, DEFAULT_MOCK_LATENCY, findings);
-    let jitter = time_or(jitter, Nanos::ZERO, findings);
-    let exponential = time_or(exponential, Nanos::ZERO, findings);
-    let slow = match slow {
-        None => Some(None),
-        Some(slow) => slow_share(slow, findings).map(Some),
+fn script(at: Option<&At<RawMock>>, findings: &mut Findings<'_>) -> Option<MockScript> {
+    let usual = RawMock::default();
+    let raw = at.map_or(&usual, At::get);
+    let slow = match &raw.slow {
+        None => None,
+        Some(slow) => Some(slow_share(slow, findings)?),
     };
-    let stalls = stretches(stalls.as_deref(), findings);
-    let outages = stretches(outages.as_deref(), findings);
-    let fail_every = nth("`fail_every`", fail_every, findings);
-    let retry_every = nth("`retry_every`", retry_every, findings);
     Some(MockScript {
-        latency: latency?,
-        jitter: jitter?,
-        exponential: exponential?,
-        slow: slow?,
-        stalls,
-        outages,
-        fail_every,
-        retry_every,
+        latency: raw.latency(),
+        jitter: raw.jitter(),
+        exponential: raw.exponential(),
+        slow,
+        stalls: stretches(raw.stalls.as_ref(), findings),
+        outages: stretches(raw.outages.as_ref(), findings),
+        fail_every: raw.fail_every.value().map(u64::from),
+        retry_every: raw.retry_every.value().map(u64::from),
     })
 }
 
-fn slow_share(raw: &At<RawSlowShare>, findings: &mut Findings<'_>) -> Option<SlowShare> {
-    let RawSlowShare { share, by } = raw.get();
+fn slow_share(at: &At<RawSlowShare>, findings: &mut Findings<'_>) -> Option<SlowShare> {
+    let RawSlowShare { share, by } = at.get();
     let help = "state how many of all transactions: share = 0.02";
-    let share = findings.required(&raw.span(), "share", share, help);
+    let share = findings.required(&at.span(), "share", share, help);
     let help = "state how much longer they take: by = \"80ms\"";
-    let by = findings.required(&raw.span(), "by", by, help);
-    let (share, by) = (share?, by?);
-    if !(0.0..=1.0).contains(share.get()) {
-        findings.error(
-            share.span(),
-            format!("`share` cannot be {}", share.get()),
-            "0 to 1 is possible",
-        );
-        return None;
-    }
+    let by = findings.required(&at.span(), "by", by, help);
     Some(SlowShare {
-        share: *share.get(),
-        by: time(by, findings)?,
+        share: share?.value(),
+        by: by?.value(),
     })
 }
 
-/// Every how many transactions.
-fn nth(key: &str, value: &Option<At<i64>>, findings: &mut Findings<'_>) -> Option<u64> {
-    let number = whole(value.as_ref()?, key, 1..=u32::MAX, findings);
-    number.map(u64::from)
-}
-
-fn stretches(raw: Option<&[At<RawStall>]>, findings: &mut Findings<'_>) -> Vec<Stall> {
+fn stretches(raw: Option<&At<Vec<At<RawStall>>>>, findings: &mut Findings<'_>) -> Vec<Stall> {
     let mut stretches = Vec::new();
-    for stall in raw.unwrap_or_default() {
-        let at = findings.required(
-            &stall.span(),
-            "at",
-            &stall.get().at,
-            "state when it begins: at = \"3s\"",
-        );
-        let at = at.and_then(|at| time(at, findings));
-        let lasts = findings.required(
-            &stall.span(),
-            "lasts",
-            &stall.get().lasts,
-            "state how long: lasts = \"2s\"",
-        );
-        let lasts = lasts.and_then(|lasts| time(lasts, findings));
-        stretches.extend(at.zip(lasts).map(|(at, lasts)| Stall { at, lasts }));
+    for stall in raw.into_iter().flat_map(|stalls| stalls.get()) {
+        let RawStall { at, lasts } = stall.get();
+        let help = "state when it begins: at = \"3s\"";
+        let at = findings.required(&stall.span(), "at", at, help);
+        let help = "state how long: lasts = \"2s\"";
+        let lasts = findings.required(&stall.span(), "lasts", lasts, help);
+        if let (Some(at), Some(lasts)) = (at, lasts) {
+            stretches.push(Stall {
+                at: at.value(),
+                lasts: lasts.value(),
+            });
+        }
     }
     stretches
 }

@@ -4,23 +4,22 @@ use std::collections::BTreeSet;
 
 use super::stream;
 use crate::findings::Findings;
-use crate::raw::{RawBlockJob, RawBlockStream, RawCurve};
+use crate::raw::{Either, PlanTable, RawBlockJob, RawBlockStream, RawCurve, Switch, TableKind};
 use crate::resolve::names::{LONGEST_NAME, check_name};
-use crate::resolve::values::text;
 use crate::resolved::{BlockJob, BlockStream};
-use crate::value::At;
+use crate::value::{At, RawText};
 
 const MOST_JOBS: usize = 1000;
 const MOST_STREAMS: usize = 16;
 const MOST_SHARES: usize = 100;
 const HIGHEST_SHARE: f64 = 1000.0;
 
-/// What the field calls the whole curve: up to the maximum, and a step beyond it.
+/// Whole curve: up to the maximum, and a step beyond it.
 const WHOLE_CURVE: [f64; 11] = [
     10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0, 120.0,
 ];
 
-/// A fault in one is reported, and the others are checked as well.
+/// Jobs of a plan. A fault in one is reported, and the others are checked as well.
 pub(super) fn resolve_all(
     list: &At<Vec<At<RawBlockJob>>>,
     findings: &mut Findings<'_>,
@@ -47,12 +46,14 @@ pub(super) fn resolve_list(
         );
     }
     let mut taken = BTreeSet::new();
-    let jobs = list
+    let jobs: Vec<_> = list
         .iter()
         .take(MOST_JOBS)
-        .map(|job| resolve(job, &mut taken, findings));
-    let jobs: Option<Vec<BlockJob>> = jobs.collect::<Vec<_>>().into_iter().collect();
-    jobs.filter(|jobs| !jobs.is_empty())
+        .map(|job| resolve(job, &mut taken, findings))
+        .collect();
+    jobs.into_iter()
+        .collect::<Option<Vec<_>>>()
+        .filter(|jobs| !jobs.is_empty())
 }
 
 fn resolve(
@@ -70,7 +71,7 @@ fn resolve(
     };
     let has_curve = raw.curve.is_some() && curve.as_ref().is_none_or(|curve| !curve.is_empty());
     let streams = match &raw.stream {
-        None => stream::resolve(&at.span(), &raw.own_stream(), has_curve, findings)
+        None => stream::resolve(&at.span(), &raw.only_stream(), has_curve, findings)
             .map(|stream| vec![stream]),
         Some(list) => streams(raw, list, has_curve, findings),
     };
@@ -82,11 +83,11 @@ fn resolve(
 }
 
 fn job_name(
-    written: &At<String>,
+    written: &At<RawText>,
     taken: &mut BTreeSet<String>,
     findings: &mut Findings<'_>,
 ) -> Option<String> {
-    let name = text(written, "the name", findings)?;
+    let name = written.value();
     if name.chars().count() > LONGEST_NAME {
         findings.error(
             written.span(),
@@ -112,13 +113,7 @@ fn streams(
     has_curve: bool,
     findings: &mut Findings<'_>,
 ) -> Option<Vec<BlockStream>> {
-    for (key, span) in raw.stream_keys() {
-        findings.error(
-            span,
-            format!("`{key}` has no meaning beside streams"),
-            "it belongs to each of them",
-        );
-    }
+    raw.refuse(TableKind::Streams, findings);
     let written = list.get();
     if written.is_empty() && !findings.is_incomplete(&list.span()) {
         findings.error(
@@ -147,28 +142,42 @@ fn streams(
         );
     }
     let mut taken = BTreeSet::new();
-    let streams = written.iter().take(MOST_STREAMS).map(|at| {
-        let help = "state what the report calls it: name = \"log\"";
-        let name = findings.required(&at.span(), "name", &at.get().name, help);
-        if let Some(name) = name {
-            check_name(name, "stream", findings);
-            if !taken.insert(name.get().clone()) {
-                let message = format!("two streams of the job are named `{}`", name.get());
-                findings.error(name.span(), message, "give each its own name");
-            }
-        }
-        stream::resolve(&at.span(), at.get(), has_curve, findings)
-    });
-    let streams: Option<Vec<BlockStream>> = streams.collect::<Vec<_>>().into_iter().collect();
-    streams.filter(|streams| !streams.is_empty())
+    let streams: Vec<_> = written
+        .iter()
+        .take(MOST_STREAMS)
+        .map(|at| {
+            check_stream_name(at, &mut taken, findings);
+            stream::resolve(&at.span(), at.get(), has_curve, findings)
+        })
+        .collect();
+    streams
+        .into_iter()
+        .collect::<Option<Vec<_>>>()
+        .filter(|streams| !streams.is_empty())
 }
 
-/// Empty for no curve.
+fn check_stream_name(
+    at: &At<RawBlockStream>,
+    taken: &mut BTreeSet<String>,
+    findings: &mut Findings<'_>,
+) {
+    let help = "state what the report calls it: name = \"log\"";
+    let Some(name) = findings.required(&at.span(), "name", &at.get().name, help) else {
+        return;
+    };
+    check_name(name, "stream", findings);
+    if !taken.insert(name.get().clone()) {
+        let message = format!("two streams of the job are named `{}`", name.get());
+        findings.error(name.span(), message, "give each its own name");
+    }
+}
+
+/// Shares of a curve; empty for no curve.
 fn shares(written: &At<RawCurve>, findings: &mut Findings<'_>) -> Option<Vec<f64>> {
     let list = match written.get() {
-        RawCurve::Switch(false) => return Some(Vec::new()),
-        RawCurve::Switch(true) => return Some(WHOLE_CURVE.to_vec()),
-        RawCurve::Shares(list) => list,
+        Either::Simple(Switch(false)) => return Some(Vec::new()),
+        Either::Simple(Switch(true)) => return Some(WHOLE_CURVE.to_vec()),
+        Either::Composite(list) => list,
     };
     let example = "percent of what the job reaches at full speed, rising: curve = [10, 50, 100]";
     if list.is_empty() && !findings.is_incomplete(&written.span()) {

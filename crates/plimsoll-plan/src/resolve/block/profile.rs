@@ -2,14 +2,12 @@
 
 use std::sync::OnceLock;
 
-use super::job;
-use super::keys::{MOST_WORKERS, file_size, fill};
+use super::{job, scaled};
 use crate::findings::Findings;
 use crate::raw::RawProfile;
-use crate::resolve::values::whole;
 use crate::resolved::BlockJob;
 use crate::units::Bytes;
-use crate::value::At;
+use crate::value::{At, OptionalKey, RawText};
 use crate::{PlanErrors, read, suggestion};
 
 /// Jobs under a name that is known in the field.
@@ -107,44 +105,28 @@ fn parse(name: &'static str, text: &str) -> Result<Profile, PlanErrors> {
 
 /// A profile as it was read, by the rules of block workloads in plans.
 fn resolve(name: &'static str, raw: &RawProfile, findings: &mut Findings<'_>) -> Option<Profile> {
-    let RawProfile {
-        title,
-        about,
-        source,
-        workers,
-        size,
-        fill: written_fill,
-        job,
-    } = raw;
-    let title = line("title", title, findings);
-    let about = line("about", about, findings);
-    let source = line("source", source, findings);
-    let workers = workers
-        .as_ref()
-        .map(|workers| whole(workers, "`workers`", 1..=MOST_WORKERS, findings));
-    let size = size.as_ref().map(|size| file_size(size, 1.0, findings));
-    let fill = written_fill.as_ref().map(|written| fill(written, findings));
-    if job.is_empty() {
+    let title = line("title", &raw.title, findings);
+    let about = line("about", &raw.about, findings);
+    let source = line("source", &raw.source, findings);
+    if raw.job.is_empty() {
         findings.error(0..0, "there is no job", "add one: [[job]]");
     }
-    let jobs = job::resolve_list(job, findings);
-    // A reported fault makes the whole unusable.
+    let jobs = job::resolve_list(&raw.job, findings);
     Some(Profile {
         name,
         title: title?,
         about: about?,
         source: source?,
-        workers: workers.flatten(),
-        size: size.flatten(),
-        fill: fill.flatten(),
+        workers: raw.workers.value(),
+        size: raw.size.value().map(|size| scaled(size, 1.0)),
+        fill: raw.fill.value(),
         jobs: jobs?,
     })
 }
 
-fn line(key: &str, value: &Option<At<String>>, findings: &mut Findings<'_>) -> Option<String> {
+fn line(key: &str, value: &Option<At<RawText>>, findings: &mut Findings<'_>) -> Option<String> {
     let help = "a profile states what it is and where it comes from";
-    let value = findings.required(&(0..0), key, value, help)?;
-    Some(value.get().clone())
+    findings.required(&(0..0), key, value, help).map(At::value)
 }
 
 #[cfg(test)]

@@ -1,26 +1,22 @@
 //! Streams: what requests are like, how many there are at a time, and where they go.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use crate::findings::Findings;
-use crate::load::Arrivals;
-use crate::raw::{RawAccess, RawBlockStream, RawShare, RawSizes, RawSync, RawWord};
-use crate::resolve::values::{size_of, whole};
+use crate::raw::{
+    AccessWord, Either, RawAccess, RawBlockStream, RawShare, RawSizes, RawSync, SyncWord,
+};
 use crate::resolved::{Access, BlockStream, SizeShare, SyncPolicy, Zone};
 use crate::size as bytes;
 use crate::units::Bytes;
-use crate::value::{At, RawSize};
+use crate::value::{At, OptionalKey, PlanValue};
 
-const MOST_DEPTH: u32 = 4096;
-const MOST_THREADS: u32 = 512;
-const MOST_PER_SECOND: f64 = 1e7;
-const LARGEST_BLOCK: Bytes = Bytes::mib(64);
 /// What `O_DIRECT` wants at least.
 const SECTOR: u64 = 512;
 /// fio reads no more (`BSSPLIT_MAX`, `ZONESPLIT_MAX`).
 const MOST_SIZES: usize = 64;
 const MOST_ZONES: usize = 256;
-const ZIPF: std::ops::RangeInclusive<f64> = 0.01..=10.0;
+const ZIPF: RangeInclusive<f64> = 0.01..=10.0;
 
 /// `at` is the span of the table; `has_curve`: rates are set later, in shares of what is reached.
 pub(super) fn resolve(
@@ -29,33 +25,19 @@ pub(super) fn resolve(
     has_curve: bool,
     findings: &mut Findings<'_>,
 ) -> Option<BlockStream> {
-    let mut percent = |key: &str, value: &Option<At<i64>>, help: &str| {
-        let value = findings.required(at, key, value, help)?;
-        whole(value, &format!("`{key}`"), 0..=100, findings)
-    };
-    let read = percent(
-        "read",
-        &raw.read,
-        "percent of the requests that are reads: read = 100",
-    );
-    let random = percent(
-        "random",
-        &raw.random,
-        "percent at a random place: random = 100, or 0 for sequential",
-    );
-    let direct = raw.direct.as_ref().is_none_or(|direct| *direct.get());
-    let kinds = sizes(at, raw, read, direct, findings);
-    let mut number = |key: &str, value: &Option<At<i64>>, default, bounds| match value {
-        None => Some(default),
-        Some(value) => whole(value, &format!("`{key}`"), bounds, findings),
-    };
-    let depth = number("depth", &raw.depth, 1, 1..=MOST_DEPTH);
-    let threads = number("threads", &raw.threads, 1, 1..=MOST_THREADS);
-    let compressible = number("compressible", &raw.compressible, 0, 0..=100);
-    let rate = rate(raw, has_curve, findings);
+    let help = "percent of the requests that are reads: read = 100";
+    let read = findings
+        .required(at, "read", &raw.read, help)
+        .map(At::value);
+    let help = "percent at a random place: random = 100, or 0 for sequential";
+    let random = findings
+        .required(at, "random", &raw.random, help)
+        .map(At::value);
+    let sizes = sizes(at, raw, read, findings);
+    check_rate(raw, has_curve, findings);
     let access = access(raw, random, findings);
     let sync = sync(raw, read, findings);
-    let (read_sizes, write_sizes) = kinds?;
+    let SizesByKind { reads, writes } = sizes?;
     Some(BlockStream {
         name: raw
             .name
@@ -63,54 +45,76 @@ pub(super) fn resolve(
             .map_or(String::new(), |name| name.get().clone()),
         read_percent: read?,
         random_percent: random?,
-        read_sizes,
-        write_sizes,
-        depth: depth?,
-        threads: threads?,
-        per_second: rate?,
-        arrivals: raw
-            .arrivals
-            .as_ref()
-            .map_or(Arrivals::Constant, |arrivals| *arrivals.get()),
+        read_sizes: reads,
+        write_sizes: writes,
+        depth: raw.depth(),
+        threads: raw.threads(),
+        per_second: raw.rate.value(),
+        arrivals: raw.arrivals(),
         access: access?,
-        compressible_percent: compressible?,
-        direct,
+        compressible_percent: raw.compressible(),
+        direct: raw.direct(),
         sync: sync?,
     })
 }
 
-/// Of reads and of writes. A kind that does not occur has the sizes of the other.
+/// Sizes of requests. A kind that does not occur has those of the other.
+struct SizesByKind {
+    reads: Vec<SizeShare>,
+    writes: Vec<SizeShare>,
+}
+
 fn sizes(
     at: &Range<usize>,
     raw: &RawBlockStream,
     read: Option<u32>,
-    direct: bool,
     findings: &mut Findings<'_>,
-) -> Option<(Vec<SizeShare>, Vec<SizeShare>)> {
-    let RawBlockStream {
-        block,
-        read_block,
-        write_block,
-        ..
-    } = raw;
-    let kinds = [
-        ("read_block", read_block, read == Some(0)),
-        ("write_block", write_block, read == Some(100)),
-    ];
-    for (key, written, is_idle) in kinds {
+) -> Option<SizesByKind> {
+    warn_of_unused_sizes(raw, read, findings);
+    let mut list = |written: &Option<At<RawSizes>>| {
+        written
+            .as_ref()
+            .map(|sizes| shares(sizes, raw.direct(), findings))
+    };
+    let both = list(&raw.block);
+    let reads = list(&raw.read_block).or_else(|| both.clone());
+    let writes = list(&raw.write_block).or(both);
+    let (reads, writes) = match read {
+        Some(0) => (writes.clone(), writes),
+        Some(100) => (reads.clone(), reads),
+        _ => (reads, writes),
+    };
+    let is_explained = ["block", "read_block", "write_block"]
+        .iter()
+        .any(|key| findings.explains(at, key));
+    if (reads.is_none() || writes.is_none()) && !is_explained {
+        findings.error(
+            at.clone(),
+            "`block` is missing",
+            "state how large requests are: block = \"4KiB\"",
+        );
+    }
+    Some(SizesByKind {
+        reads: reads??,
+        writes: writes??,
+    })
+}
+
+fn warn_of_unused_sizes(raw: &RawBlockStream, read: Option<u32>, findings: &mut Findings<'_>) {
+    for (key, written, is_idle) in [
+        ("read_block", &raw.read_block, read == Some(0)),
+        ("write_block", &raw.write_block, read == Some(100)),
+    ] {
         if let Some(written) = written
             && is_idle
         {
-            findings.warn(
-                written.span(),
-                format!("`{key}` changes nothing: there are no such requests"),
-                "remove it",
-            );
+            let message = format!("`{key}` changes nothing: there are no such requests");
+            findings.warn(written.span(), message, "remove it");
         }
     }
-    if let Some(written) = block
-        && read_block.is_some()
-        && write_block.is_some()
+    if let Some(written) = &raw.block
+        && raw.read_block.is_some()
+        && raw.write_block.is_some()
     {
         findings.warn(
             written.span(),
@@ -118,33 +122,6 @@ fn sizes(
             "remove it",
         );
     }
-    let mut list = |written: &Option<At<RawSizes>>| {
-        written
-            .as_ref()
-            .map(|sizes| shares(sizes, direct, findings))
-    };
-    let both = list(block);
-    let reads = list(read_block);
-    let writes = list(write_block);
-    let of_reads = reads.or_else(|| both.clone());
-    let of_writes = writes.or(both);
-    let (of_reads, of_writes) = match read {
-        Some(0) => (of_writes.clone(), of_writes),
-        Some(100) => (of_reads.clone(), of_reads),
-        _ => (of_reads, of_writes),
-    };
-    if (of_reads.is_none() || of_writes.is_none())
-        && !["block", "read_block", "write_block"]
-            .iter()
-            .any(|key| findings.explains(at, key))
-    {
-        findings.error(
-            at.clone(),
-            "`block` is missing",
-            "state how large requests are: block = \"4KiB\"",
-        );
-    }
-    Some((of_reads??, of_writes??))
 }
 
 fn shares(
@@ -153,11 +130,11 @@ fn shares(
     findings: &mut Findings<'_>,
 ) -> Option<Vec<SizeShare>> {
     let list = match written.get() {
-        RawSizes::One(one) => {
-            let size = block_size(one, written.span(), direct, findings)?;
+        Either::Simple(size) => {
+            let size = block_size(size.resolved(), written.span(), direct, findings)?;
             return Some(vec![SizeShare { size, percent: 100 }]);
         }
-        RawSizes::Many(list) => list,
+        Either::Composite(list) => list,
     };
     let example = "sizes and their shares in percent: block = [[\"4KiB\", 40], [\"8KiB\", 60]]";
     if list.len() > MOST_SIZES {
@@ -171,8 +148,8 @@ fn shares(
     let mut found: Vec<SizeShare> = Vec::new();
     for entry in list {
         let RawShare(size, percent) = entry.get();
-        let size = block_size(size.get(), size.span(), direct, findings);
-        let percent = whole(percent, "a share", 1..=100, findings);
+        let size = block_size(size.value(), size.span(), direct, findings);
+        let percent = self::percent(percent, "a share", 1, findings);
         let Some((size, percent)) = size.zip(percent) else {
             continue;
         };
@@ -215,78 +192,60 @@ fn is_whole(
     sum == 100
 }
 
+/// A share in percent.
+fn percent(written: &At<i64>, what: &str, least: u32, findings: &mut Findings<'_>) -> Option<u32> {
+    let percent = u32::try_from(*written.get())
+        .ok()
+        .filter(|percent| (least..=100).contains(percent));
+    if percent.is_none() {
+        let message = format!("{what} cannot be {}", written.get());
+        findings.error(
+            written.span(),
+            message,
+            format!("{least} to 100 is possible"),
+        );
+    }
+    percent
+}
+
 fn block_size(
-    raw: &RawSize,
+    size: Bytes,
     at: Range<usize>,
     direct: bool,
     findings: &mut Findings<'_>,
 ) -> Option<Bytes> {
-    if let RawSize::Bare(number) = raw {
-        let help = format!("write sizes with a unit and in quotes: \"{number}KiB\"");
-        findings.error(at, format!("{number} has no unit"), help);
-        return None;
-    }
-    let size = size_of(raw, at.clone(), findings)?;
-    let (fault, help) = if size == Bytes(0) || size > LARGEST_BLOCK {
-        (
-            format!("requests cannot have {}", bytes::write(size)),
-            format!("1B to {}", bytes::write(LARGEST_BLOCK)),
-        )
-    } else if direct && !size.0.is_multiple_of(SECTOR) {
-        let binary = bytes::binary(size);
-        let help = binary.map_or_else(
-            || {
-                "write a multiple of it, or direct = false for requests through the page cache"
-                    .to_owned()
-            },
-            |binary| format!("did you mean \"{binary}\"? A kB are 1,000 bytes, a KiB are 1,024"),
-        );
-        (
-            format!(
-                "{} is no multiple of 512 bytes, which direct I/O needs",
-                bytes::write(size)
-            ),
-            help,
-        )
-    } else {
+    if !direct || size.0.is_multiple_of(SECTOR) {
         return Some(size);
+    }
+    let help = match bytes::binary(size) {
+        Some(binary) => {
+            format!("did you mean \"{binary}\"? A kB are 1,000 bytes, a KiB are 1,024")
+        }
+        None => "write a multiple of it, or direct = false for requests through the page cache"
+            .to_owned(),
     };
-    findings.error(at, fault, help);
+    let message = format!(
+        "{} is no multiple of 512 bytes, which direct I/O needs",
+        bytes::write(size)
+    );
+    findings.error(at, message, help);
     None
 }
 
-/// The outer `None` is a reported fault.
-fn rate(raw: &RawBlockStream, has_curve: bool, findings: &mut Findings<'_>) -> Option<Option<f64>> {
-    let Some(written) = &raw.rate else {
-        if let Some(arrivals) = &raw.arrivals
-            && !has_curve
-        {
-            let help = "add rate = 100, or remove it";
-            findings.error(
-                arrivals.span(),
-                "`arrivals` has no meaning without a `rate` or a `curve`",
-                help,
-            );
-        }
-        return Some(None);
-    };
-    let rate = *written.get();
-    // Written so that NaN fails.
-    if !(rate > 0.0 && rate <= MOST_PER_SECOND) {
-        let help = "requests per second of each worker: above 0, at most 10000000";
-        findings.error(written.span(), format!("the rate cannot be {rate}"), help);
-        return None;
-    }
-    if has_curve {
-        let help = "a curve's rates are shares of what the job reaches at full speed; remove one of the two";
-        findings.error(
-            written.span(),
+fn check_rate(raw: &RawBlockStream, has_curve: bool, findings: &mut Findings<'_>) {
+    match (&raw.rate, &raw.arrivals) {
+        (Some(rate), _) if has_curve => findings.error(
+            rate.span(),
             "`rate` and `curve` exclude each other",
-            help,
-        );
-        return None;
+            "a curve's rates are shares of what the job reaches at full speed; remove one of the two",
+        ),
+        (None, Some(arrivals)) if !has_curve => findings.error(
+            arrivals.span(),
+            "`arrivals` is not supported without a `rate` or a `curve`",
+            "add rate = 100, or remove it",
+        ),
+        _ => {}
     }
-    Some(Some(rate))
 }
 
 fn access(
@@ -298,16 +257,16 @@ fn access(
         return Some(Access::Uniform);
     };
     let access = match written.get() {
-        RawWord::Word(_) => Access::Uniform,
-        RawWord::Table(RawAccess {
+        Either::Simple(AccessWord::Uniform) => Access::Uniform,
+        Either::Composite(RawAccess {
             zipf: Some(exponent),
             zones: None,
         }) => zipf(exponent, findings)?,
-        RawWord::Table(RawAccess {
+        Either::Composite(RawAccess {
             zipf: None,
             zones: Some(zones),
         }) => Access::Zoned(self::zones(zones, findings)?),
-        RawWord::Table(_) => {
+        Either::Composite(_) => {
             if !findings.is_incomplete(&written.span()) {
                 let help = "write { zipf = 1.1 } or { zones = [[95, 5], [4, 10], [1, 85]] }";
                 findings.error(
@@ -358,8 +317,8 @@ fn zones(written: &At<Vec<At<RawShare<i64>>>>, findings: &mut Findings<'_>) -> O
     }
     let zones = list.iter().map(|entry| {
         let RawShare(requests, space) = entry.get();
-        let requests_percent = whole(requests, "a share of requests", 0..=100, findings);
-        let space_percent = whole(space, "a share of space", 1..=100, findings);
+        let requests_percent = percent(requests, "a share of requests", 0, findings);
+        let space_percent = percent(space, "a share of space", 1, findings);
         Some(Zone {
             requests_percent: requests_percent?,
             space_percent: space_percent?,
@@ -395,13 +354,13 @@ fn sync(
         return Some(SyncPolicy::None);
     };
     let policy = match written.get() {
-        RawWord::Word(word) if word == "each_write" => SyncPolicy::EachWrite,
-        RawWord::Word(_) => SyncPolicy::None,
-        RawWord::Table(RawSync { flush_every }) => {
+        Either::Simple(SyncWord::EachWrite) => SyncPolicy::EachWrite,
+        Either::Simple(SyncWord::None) => SyncPolicy::None,
+        Either::Composite(RawSync { flush_every }) => {
             let help = "after how many writes: { flush_every = 1 }";
             let every = findings.required(&written.span(), "flush_every", flush_every, help)?;
             SyncPolicy::Flush {
-                every: whole(every, "`flush_every`", 1..=1_000_000, findings)?,
+                every: every.value(),
             }
         }
     };
