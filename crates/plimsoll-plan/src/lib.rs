@@ -51,6 +51,7 @@ mod simulated;
 pub mod size;
 mod sysbench;
 mod thresholds;
+mod toml_table;
 mod toml_text;
 pub mod units;
 mod value;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::describe::describe;
+use crate::describe::table;
 use crate::kept_names;
 use crate::parse::parse_described;
 use crate::resolved::ResolvedPlan;
@@ -83,7 +83,7 @@ impl RecordedPlan {
         }
     }
 
-    /// From the TOML of [`describe`].
+    /// From the TOML of [`crate::describe`].
     fn from_toml(text: &str) -> Self {
         match parse_described(text) {
             Ok(mut plan) => {
@@ -121,7 +121,7 @@ impl RecordedPlan {
     pub fn to_value(&self) -> Value {
         match self {
             Self::Resolved(plan) => {
-                toml::from_str(&describe(plan)).expect("a described plan is TOML")
+                serde_json::to_value(table(plan)).expect("a table has string keys only")
             }
             Self::Imported => Value::Null,
             Self::Unreadable { text, .. } => Value::String(text.clone()),
