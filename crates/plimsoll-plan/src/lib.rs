@@ -31,6 +31,7 @@ mod matrix;
 pub mod member_event;
 pub mod network;
 pub mod objective;
+mod option_text;
 mod options;
 mod parse;
 mod placed;
