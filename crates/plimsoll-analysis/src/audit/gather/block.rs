@@ -1,10 +1,7 @@
 //! Points of block I/O.
 
 use super::facts::RecordFacts;
-use super::load::{
-    conserved, data_and_memory, half_percent, halves, is_by_chance, nothing, precision,
-    put_emulated, trend,
-};
+use super::load::{data_and_memory, half_percent, nothing, precision, put_emulated, put_window};
 use super::{printed, suspicions};
 use crate::audit::input::{Known, LoadInput};
 use crate::audit::{AuditSubject, AuditedLoad, Missing};
@@ -60,33 +57,28 @@ fn of_point(
     let mut load = LoadInput {
         points: vec![id],
         findings: point.findings.clone(),
-        trend_by_chance: is_by_chance(point.steady),
         buffered: buffered == Ok(true),
         suspicions: suspicions::of_point(facts, job, point),
         rows: printed::rows(facts.record, &[id]),
         ..LoadInput::unknown(about)
     };
+    put_window(
+        &mut load,
+        point.measured_s,
+        point.conservation,
+        point.steady,
+        point.halves,
+    );
     put_emulated(point.drives.iter(), &mut load);
     let figures = &mut load.figures;
     for figure in OF_TRANSACTIONS {
         figures.miss(figure, Missing::NotForThisLoad);
     }
-    figures.put(FigureId::MeasuredS, Ok(point.measured_s));
     let in_flight = in_flight(point).ok_or(Missing::NotForThisLoad);
     figures.put_all(FigureId::InFlight, in_flight);
-    figures.put(FigureId::ConservedS, conserved(point.conservation));
-    let trend = trend(point.steady, point.measured_s);
-    figures.put_all(FigureId::RangePercent, trend);
-    let halves = halves(point.halves, point.steady, point.measured_s);
-    figures.put_all(FigureId::HalvesPercent, halves);
     let precision = precision(
         &repeats(job, point),
-        half_percent(
-            point
-                .figures
-                .get(FigureId::Iops)
-                .and_then(|rate| rate.interval),
-        ),
+        half_percent(point.figures.get(FigureId::Iops)),
     );
     figures.put_all(FigureId::IntervalPercent, Ok(precision));
     figures.put_all(FigureId::DataMb, sizes(facts, medium, buffered));

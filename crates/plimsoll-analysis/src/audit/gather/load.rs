@@ -9,9 +9,9 @@ use super::stops::put_stops;
 use crate::audit::input::{Known, LoadInput, Percentile, RelatedFigures};
 use crate::audit::{AuditSubject, AuditedLoad, Missing};
 use crate::summary::{
-    Conservation, DriveSummary, FAILED_LIMIT, FigureId, FigureSet, Finding, Halves, Interval,
-    LadderSummary, LatencySummary, PointSummary, Responses, SIMULATED_MEMORY_FACT, Steady,
-    WaitSummary, Withheld, bottleneck,
+    Conservation, DriveSummary, Estimate, FAILED_LIMIT, FigureId, FigureSet, Finding, Halves,
+    Interval, LadderSummary, LatencySummary, PointSummary, Responses, SIMULATED_MEMORY_FACT,
+    Steady, WaitSummary, Withheld, bottleneck,
 };
 use plimsoll_plan::{Interference, size};
 use plimsoll_record::hist::COARSE_ERROR_PERCENT;
@@ -63,13 +63,19 @@ fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummar
         probe: ladder.line.is_some(),
         above_line: point.above_line,
         simulated: facts.record.is_simulated(),
-        trend_by_chance: is_by_chance(point.steady),
         simulated_memory: facts
             .value(medium, SIMULATED_MEMORY_FACT)
             .map(str::to_owned),
         rows: row(point).into_iter().chain(printed).collect(),
         ..LoadInput::unknown(about)
     };
+    put_window(
+        &mut load,
+        point.measured_s,
+        point.conservation,
+        point.steady,
+        point.halves,
+    );
     put_figures(facts, ladder, point, &mut load.figures);
     put_stops(facts, point, &mut load);
     put_conditions(facts, ladder, point, &mut load);
@@ -88,13 +94,7 @@ fn put_figures(
         true => Err(Missing::NotForThisLoad),
         false => known,
     };
-    figures.put(FigureId::MeasuredS, Ok(point.measured_s));
     figures.put_all(FigureId::InFlight, in_flight(facts, ladder, point));
-    figures.put(FigureId::ConservedS, conserved(point.conservation));
-    let trend = trend(point.steady, point.measured_s);
-    figures.put_all(FigureId::RangePercent, trend);
-    let halves = halves(point.halves, point.steady, point.measured_s);
-    figures.put_all(FigureId::HalvesPercent, halves);
     let responses = point.responses.ok_or(Missing::NoResponses);
     figures.put_all(FigureId::ResponseRange, responses.map(of_responses));
     let precision = precision_of(ladder, point);
@@ -234,50 +234,44 @@ fn longest_around_ms(facts: &RecordFacts<'_>, point: &PointSummary) -> f64 {
         .map_or(0.0, |longest| longest.as_millis_f64())
 }
 
-/// Counts that disagree are a finding.
-pub(super) fn conserved(conservation: Conservation) -> Known<f64> {
-    match conservation {
+/// Length, conservation and steadiness of a window.
+pub(super) fn put_window(
+    load: &mut LoadInput,
+    measured_s: f64,
+    conservation: Conservation,
+    steady: Steady,
+    halves: Option<Halves>,
+) {
+    // Where a window has no five parts, it is too short or its source reports few intervals.
+    let unsteady = match steady {
+        Steady::NotMeant => Missing::NotForThisLoad,
+        _ if measured_s < 5.0 => Missing::TooShort,
+        _ => Missing::FewIntervals,
+    };
+    let conserved = match conservation {
         Conservation::Holds { seconds } => Ok(seconds as f64),
+        // These are findings.
         Conservation::Broken { .. } | Conservation::Open { .. } => Err(Missing::NothingMeasured),
         Conservation::Unknown => Err(Missing::NoCounts),
+    };
+    load.trend_by_chance = matches!(steady, Steady::TooFew { .. });
+    let figures = &mut load.figures;
+    figures.put(FigureId::MeasuredS, Ok(measured_s));
+    figures.put(FigureId::ConservedS, conserved);
+    figures.miss(FigureId::RangePercent, unsteady);
+    if let Some((range_percent, slope_percent)) = steady.figures() {
+        figures.extend([
+            (FigureId::RangePercent, range_percent),
+            (FigureId::SlopePercent, slope_percent),
+        ]);
     }
-}
-
-/// Why a window has no five parts: it is too short, or its source reports few intervals.
-fn too_short(measured_s: f64) -> Missing {
-    if measured_s < 5.0 {
-        Missing::TooShort
-    } else {
-        Missing::FewIntervals
+    figures.miss(FigureId::HalvesPercent, unsteady);
+    if let Some(halves) = halves {
+        figures.extend([
+            (FigureId::HalvesPercent, halves.off_percent),
+            (FigureId::HalvesByChance, halves.by_chance_percent),
+        ]);
     }
-}
-
-pub(super) fn is_by_chance(steady: Steady) -> bool {
-    matches!(steady, Steady::TooFew { .. })
-}
-
-fn why_unsteady(steady: Steady, measured_s: f64) -> Missing {
-    match steady {
-        Steady::NotMeant => Missing::NotForThisLoad,
-        _ => too_short(measured_s),
-    }
-}
-
-pub(super) fn trend(steady: Steady, measured_s: f64) -> Known<FigureSet> {
-    let figures = steady.figures();
-    let (range_percent, slope_percent) = figures.ok_or(why_unsteady(steady, measured_s))?;
-    Ok(FigureSet::from_iter([
-        (FigureId::RangePercent, range_percent),
-        (FigureId::SlopePercent, slope_percent),
-    ]))
-}
-
-pub(super) fn halves(halves: Option<Halves>, steady: Steady, measured_s: f64) -> Known<FigureSet> {
-    let halves = halves.ok_or(why_unsteady(steady, measured_s))?;
-    Ok(FigureSet::from_iter([
-        (FigureId::HalvesPercent, halves.off_percent),
-        (FigureId::HalvesByChance, halves.by_chance_percent),
-    ]))
 }
 
 fn of_responses(responses: Responses) -> FigureSet {
@@ -298,7 +292,9 @@ fn of_responses(responses: Responses) -> FigureSet {
 /// How surely a load's figure is known, of which repeats have `values`; `window_percent` is half the interval of one window.
 pub(super) fn precision(values: &[f64], window_percent: Option<f64>) -> FigureSet {
     let percent = if values.len() >= FEWEST_REPEATS {
-        half_percent(Interval::of_values(values))
+        Interval::of_values(values)
+            .and_then(Interval::relative)
+            .map(|half| half * 100.0)
     } else {
         window_percent
     };
@@ -310,8 +306,9 @@ pub(super) fn precision(values: &[f64], window_percent: Option<f64>) -> FigureSe
     figures
 }
 
-pub(super) fn half_percent(interval: Option<Interval>) -> Option<f64> {
-    Some(interval?.relative()? * 100.0)
+/// Half the interval of an estimate.
+pub(super) fn half_percent(estimate: Option<Estimate>) -> Option<f64> {
+    Some(estimate?.interval?.relative()? * 100.0)
 }
 
 /// Of the rate or, of an open loop, of the mean response time.
@@ -344,12 +341,7 @@ fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<FigureSet
                 .ok_or(Missing::NoResponses)?
                 .half_interval_percent
         }
-        false => half_percent(
-            point
-                .figures
-                .get(FigureId::Transactions)
-                .and_then(|rate| rate.interval),
-        ),
+        false => half_percent(point.figures.get(FigureId::Transactions)),
     };
     Ok(precision(&values, window_percent))
 }
@@ -509,10 +501,7 @@ fn dropped(facts: &RecordFacts<'_>, point: &PointSummary) -> Known<FigureSet> {
 }
 
 fn tpm_nopm(point: &PointSummary) -> Known<FigureSet> {
-    let (tpm, nopm) = point
-        .value(FigureId::Tpm)
-        .zip(point.value(FigureId::Nopm))
-        .ok_or(Missing::NoTpm)?;
+    let [tpm, nopm] = point.figures.read_all(RelatedFigures::ORDERS)?;
     if nopm <= 0.0 {
         return Err(Missing::TooFew);
     }
@@ -525,17 +514,11 @@ fn tpm_nopm(point: &PointSummary) -> Known<FigureSet> {
 
 fn row(point: &PointSummary) -> Option<RelatedFigures> {
     let latency = point.overall.response?;
-    let stated = [
-        (FigureId::Mean, Some(latency.mean_ms)),
-        (FigureId::Tpm, point.value(FigureId::Tpm)),
-        (FigureId::Nopm, point.value(FigureId::Nopm)),
-    ];
+    let mut figures = point.figures.clone();
+    figures.put(FigureId::Mean, Ok(latency.mean_ms));
     Some(RelatedFigures {
         percentiles: percentiles(&latency),
-        figures: stated
-            .into_iter()
-            .filter_map(|(figure, value)| Some((figure, value?)))
-            .collect(),
+        figures,
         // Percentiles of a window that was never closed come from the seconds' coarse buckets, its mean does not.
         resolution_percent: if point.coarse {
             COARSE_ERROR_PERCENT
