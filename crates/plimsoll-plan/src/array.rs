@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::network::{self, NetworkSpec};
+use crate::option_text::{changed, options};
 use crate::units::{Bytes, Nanos};
 use crate::{duration, size};
 
@@ -430,50 +431,44 @@ impl ArraySpec {
 
     /// The end of its name.
     pub(crate) fn options(&self) -> String {
-        let members = |members: &[u32]| {
-            let members: Vec<String> = members.iter().map(u32::to_string).collect();
-            members.join("+")
+        let usual = Self {
+            network: self.network.map(|_| NetworkSpec::default()),
+            ..Self::new(self.level, self.members)
         };
-        let usual = NetworkSpec::default().round_trip;
-        let round_trip = self.network.map(|own| own.round_trip);
-        let options = [
-            (
-                "chunk",
-                (self.chunk != default_chunk()).then(|| size::write(self.chunk)),
-            ),
+        let round_trip = |array: &Self| array.network.map(|network| network.round_trip);
+        let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
+        options([
+            ("chunk", changed(self.chunk, usual.chunk).map(size::write)),
             ("bitmap", self.bitmap.map(size::write)),
             (
                 "bitmap-on",
-                (!self.bitmap_on.is_internal()).then(|| self.bitmap_on.name().to_owned()),
+                changed(self.bitmap_on, usual.bitmap_on).map(|place| place.name().to_owned()),
             ),
             (
                 "stack",
-                (!is_zero(&self.stack)).then(|| duration::write_micros(self.stack)),
+                changed(self.stack, usual.stack).map(duration::write_micros),
             ),
             (
                 "network",
-                self.network.map(|own| network::write_gbit(own.gbit)),
+                self.network
+                    .map(|network| network::write_gbit(network.gbit)),
             ),
             (
                 "round-trip",
-                round_trip
-                    .filter(|own| *own != usual)
+                changed(round_trip(self), round_trip(&usual))
+                    .flatten()
                     .map(duration::write_micros),
             ),
             ("cache", self.cache.map(size::write)),
             ("battery", (!self.battery).then(|| "no".to_owned())),
-            ("journal", self.journal.map(|own| own.name().to_owned())),
-            ("spares", (self.spares > 0).then(|| self.spares.to_string())),
+            ("journal", self.journal.map(|mode| mode.name().to_owned())),
             (
-                "failed",
-                (!self.failed.is_empty()).then(|| members(&self.failed)),
+                "spares",
+                changed(self.spares, 0).map(|spares| spares.to_string()),
             ),
-            ("rebuild", self.rebuild.map(|member| members(&[member]))),
-        ];
-        let set = options
-            .into_iter()
-            .filter_map(|(key, value)| Some((key, value?)));
-        set.map(|(key, value)| format!(":{key}={value}")).collect()
+            ("failed", (!failed.is_empty()).then(|| failed.join("+"))),
+            ("rebuild", self.rebuild.map(|member| member.to_string())),
+        ])
     }
 }
 

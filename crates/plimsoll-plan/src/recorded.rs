@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::describe::describe;
+use crate::describe::table;
 use crate::references::check_references;
 use crate::resolved::ResolvedPlan;
 
@@ -86,7 +86,7 @@ impl RecordedPlan {
     pub fn to_value(&self) -> Value {
         match self {
             Self::Resolved(plan) => {
-                toml::from_str(&describe(plan)).expect("a described plan is TOML")
+                serde_json::to_value(table(plan)).expect("a table has string keys only")
             }
             Self::Imported => Value::Null,
             Self::Unreadable { text, .. } => Value::String(text.clone()),

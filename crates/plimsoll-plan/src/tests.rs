@@ -3,6 +3,7 @@ mod bad;
 mod bad_block;
 mod bad_block_steps;
 mod block;
+mod docs;
 mod drive;
 mod events;
 mod hosts;

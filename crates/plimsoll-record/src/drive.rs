@@ -62,6 +62,37 @@ pub struct DriveTally {
 }
 
 impl DriveTally {
+    /// Whether there were such operations.
+    pub fn was_asked(&self) -> bool {
+        self.ops > 0 || self.errors > 0
+    }
+
+    /// As a run file has it.
+    pub fn row(&self, subject: SubjectId, start: Nanos, end: Nanos, op: DriveOp) -> DriveRow {
+        let Self {
+            ops,
+            bytes,
+            errors,
+            modelled,
+            real,
+            late,
+            beyond,
+        } = self;
+        DriveRow {
+            subject,
+            start,
+            end,
+            op,
+            ops: *ops,
+            bytes: *bytes,
+            errors: *errors,
+            modelled: modelled.coarse(),
+            real: real.coarse(),
+            late: late.coarse(),
+            beyond: *beyond,
+        }
+    }
+
     pub fn merge(&mut self, other: &Self) {
         let Self {
             ops,
@@ -167,22 +198,9 @@ impl DriveSecond {
 
     /// Its kinds of operations that were asked for, with coarse histograms as a run file has them.
     pub fn rows(&self, subject: SubjectId, start: Nanos, end: Nanos) -> Vec<DriveRow> {
-        let asked = DriveOp::ALL.into_iter().zip(&self.tallies);
-        asked
-            .filter(|(_, tally)| tally.ops > 0 || tally.errors > 0)
-            .map(|(op, tally)| DriveRow {
-                subject,
-                start,
-                end,
-                op,
-                ops: tally.ops,
-                bytes: tally.bytes,
-                errors: tally.errors,
-                modelled: tally.modelled.coarse(),
-                real: tally.real.coarse(),
-                late: tally.late.coarse(),
-                beyond: tally.beyond,
-            })
+        (DriveOp::ALL.into_iter().zip(&self.tallies))
+            .filter(|(_, tally)| tally.was_asked())
+            .map(|(op, tally)| tally.row(subject, start, end, op))
             .collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Writes the fixture's reports to a folder: `cargo run -p plimsoll-report --example fixture_html -- DIR`.
 
-#[path = "../src/html/block/made.rs"]
+#[path = "../src/section/block/made.rs"]
 mod made;
 
 use std::path::PathBuf;

@@ -16,8 +16,9 @@ pub(crate) mod seconds;
 pub(crate) mod wait;
 
 use self::run::{RunRow, WithRun};
+use crate::section::imported;
 use crate::table::{CsvSink, TableSink, TypedColumn};
-use crate::{backup, effect, imported};
+use crate::{backup, effect};
 
 pub use self::parquet::{PARQUET_VERSION, ParquetFile, RowBatch};
 pub use ::parquet::errors::ParquetError;

@@ -8,9 +8,9 @@ use plimsoll_record::runfile::{LivePhase, LiveRows};
 use plimsoll_record::{Event, Point, PointPurpose, RunStatus};
 use serde::Serialize;
 
-use crate::html::STYLE;
 use crate::message::Messages;
 use crate::number::{load, whole};
+use crate::render::html::STYLE;
 
 /// More names than this are counted instead.
 const MOST_NAMES: usize = 3;

@@ -3,10 +3,12 @@
 use askama::Template;
 use plimsoll_record::RunStatus;
 
+use crate::document::{PageLink, ReportBlock, ReportDocument, ReportSection};
 use crate::history::ListedRun;
-use crate::html::STYLE;
 use crate::message::Messages;
 use crate::number::three;
+use crate::render;
+use crate::render::html::STYLE;
 
 /// A run of the catalog.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,20 +117,23 @@ impl RunsPage<'_> {
 /// Why there is no other page.
 pub fn notice_page(title: &str, text: &str) -> String {
     let m = Messages::english();
-    let page = NoticePage {
-        m: &m,
-        title,
-        lines: text.lines().collect(),
-        style: STYLE,
+    let mut why = ReportSection::untitled("why");
+    text.lines()
+        .for_each(|line| why.page(ReportBlock::text(line)));
+    let mut links = ReportSection::bare("links");
+    links.page(ReportBlock::Links {
+        label: m.text("live-contents"),
+        links: vec![PageLink {
+            address: "/".to_owned(),
+            text: m.text("runs-title"),
+        }],
+    });
+    let document = ReportDocument {
+        title: title.to_owned(),
+        is_question: false,
+        header: Vec::new(),
+        sections: vec![why, links],
+        footer: Vec::new(),
     };
-    page.render().expect("rendering to memory does not fail")
-}
-
-#[derive(Template)]
-#[template(path = "notice.html")]
-struct NoticePage<'a> {
-    m: &'a Messages,
-    title: &'a str,
-    lines: Vec<&'a str>,
-    style: &'static str,
+    render::html::page(&m, &document)
 }

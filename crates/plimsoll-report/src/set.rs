@@ -3,13 +3,12 @@
 
 pub(crate) mod answer;
 mod chart;
-mod html;
 pub(crate) mod rows;
-mod text;
+mod sections;
+mod words;
 
 pub use answer::set_answer_text;
-pub use html::set_page;
-pub use text::{set_csv, set_table};
+pub use sections::{set_csv, set_page, set_table};
 
 #[cfg(test)]
 mod tests {

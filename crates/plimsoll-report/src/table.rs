@@ -407,6 +407,11 @@ impl<'a, R> Table<'a, R> {
         self.to_text_within(m, rows, WIDTH)
     }
 
+    /// As [`Self::to_text`]; `None` without rows.
+    pub(crate) fn to_lines(&self, m: &Messages, rows: &[R]) -> Option<String> {
+        (!rows.is_empty()).then(|| self.to_text(m, rows))
+    }
+
     /// At most so many columns wide, as far as spare columns allow.
     pub fn to_text_within(&self, m: &Messages, rows: &[R], width: usize) -> String {
         let columns = self.columns_in(m, rows, ColumnPlace::Text);

@@ -6,10 +6,10 @@ use std::path::Path;
 use plimsoll_analysis::set::SetAxisSummary;
 
 use crate::message::Messages;
+use crate::section::{audit, cut, doctor, fleet, imported, media, record, scaling};
 use crate::table::Declaration;
 use crate::{
-    answer, backup, block, compare, cut, doctor, drives, effect, export, fleet, history, html,
-    imported, ladder, line, scaling, set, versus, waits,
+    answer, backup, block, drives, effect, export, history, ladder, line, set, versus, waits,
 };
 
 const ALL_TABLES: &[fn() -> Declaration] = &[
@@ -33,7 +33,7 @@ const ALL_TABLES: &[fn() -> Declaration] = &[
     || block::tables::each_worker().declaration(),
     || block::tables::rounds().declaration(),
     || block::tables::streams().declaration(),
-    || compare::table().declaration(),
+    || media::table().declaration(),
     || cut::receipts().declaration(),
     || doctor::table().declaration(),
     || drives::by_load().declaration(),
@@ -54,10 +54,10 @@ const ALL_TABLES: &[fn() -> Declaration] = &[
     || fleet::table().declaration(),
     || history::list().declaration(),
     || history::courses().declaration(),
-    || html::audit::fired_rules().declaration(),
-    || html::audit::passed_rules().declaration(),
-    || html::audit::skipped_rules().declaration(),
-    || html::tables::events().declaration(),
+    || audit::fired_rules().declaration(),
+    || audit::passed_rules().declaration(),
+    || audit::skipped_rules().declaration(),
+    || record::event_table().declaration(),
     || imported::table().declaration(),
     || ladder::table().declaration(),
     || ladder::resources().declaration(),

@@ -1,4 +1,4 @@
-//! What sessions waited for, as text, and its section on the terminal.
+//! What sessions waited for, in words and rows.
 
 use plimsoll_analysis::summary::{
     DatabaseFigures, LadderSummary, PointSummary, StateShare, WaitSummary,
@@ -6,7 +6,7 @@ use plimsoll_analysis::summary::{
 use plimsoll_record::WaitState;
 
 use crate::bottleneck::sign_words;
-use crate::load_summary::{LOAD, with_load};
+use crate::load_summary::with_load;
 use crate::message::Messages;
 use crate::number::{self, or_none, percent};
 use crate::table::Unit::{Percent, Plain, Three, Words};
@@ -18,7 +18,7 @@ pub(crate) fn state_id(prefix: &str, state: WaitState) -> String {
 }
 
 /// The point that stands for each load, of its repeats.
-fn typical(ladder: &LadderSummary) -> impl Iterator<Item = &PointSummary> {
+pub(crate) fn typical(ladder: &LadderSummary) -> impl Iterator<Item = &PointSummary> {
     ladder
         .loads
         .iter()
@@ -109,16 +109,6 @@ pub(crate) fn describe(m: &Messages, ladder: &LadderSummary) -> Option<String> {
     sentence(m, at_peak.or_else(|| sampled(ladder).last())?)
 }
 
-/// Shares and counters of a ladder; empty where nothing is known.
-pub(crate) fn section(m: &Messages, ladder: &LadderSummary) -> String {
-    let shares = describe(m, ladder).map(|sentence| {
-        let sampled: Vec<SampledPoint<'_>> = sampled(ladder).collect();
-        let table = shares().to_text(m, &sampled);
-        format!("{}\n{sentence}\n{table}\n\n", m.text("waits-heading"))
-    });
-    shares.unwrap_or_default() + &counter_section(m, ladder)
-}
-
 /// One row for each load, one column for each state that occurs.
 pub(crate) fn shares<'a>() -> Table<'a, SampledPoint<'a>> {
     let table = with_load(
@@ -198,17 +188,6 @@ pub(crate) fn counter_table<'a>() -> Table<'a, &'a PointSummary> {
     counters(table, |point| point.database.as_ref()).without_empty_columns()
 }
 
-fn counter_section(m: &Messages, ladder: &LadderSummary) -> String {
-    let known = typical(ladder).filter(|point| point.database.is_some());
-    let known: Vec<&PointSummary> = known.collect();
-    let table = counter_table();
-    if !table.has_values(m, &known, &LOAD) {
-        return String::new();
-    }
-    let heading = m.text("counters-heading");
-    format!("{heading}\n{}\n\n", table.to_text(m, &known))
-}
-
 fn is_open(point: &PointSummary) -> bool {
     point.key.load.is_open()
 }
@@ -244,7 +223,6 @@ mod tests {
             .filter_map(|ladder| describe(&m, ladder))
             .collect();
         insta::assert_snapshot!(sentences.join("\n"));
-        insta::assert_snapshot!("section", section(&m, &summary.figures.ladders[1]));
     }
 
     #[test]

@@ -336,7 +336,7 @@ fn a_failed_condition_makes_the_point_invalid_and_is_named() {
         subject: SubjectId(6),
         clause: format!("3.3.2.{n}"),
         holds,
-        detail: CheckDetail::stored("W_YTD is 7, sum(H_AMOUNT) is 8".into()),
+        detail: CheckDetail::from("W_YTD is 7, sum(H_AMOUNT) is 8".to_owned()),
     };
     record.checks = vec![check(1, true), check(8, false)];
     let point = only(&record);

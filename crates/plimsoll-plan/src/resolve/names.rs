@@ -35,13 +35,11 @@ impl Names<'_> {
     }
 
     pub fn host_id(&self, name: &str) -> Option<HostId> {
-        let index = self.hosts.iter().position(|host| host.name == name)?;
-        Some(HostId::new(index))
+        index_of(&self.hosts, |host| &host.name, name).map(HostId::new)
     }
 
     pub fn medium_id(&self, name: &str) -> Option<MediumId> {
-        let index = self.media.iter().position(|medium| medium.name == name)?;
-        Some(MediumId::new(index))
+        index_of(&self.media, |medium| &medium.name, name).map(MediumId::new)
     }
 
     pub fn medium_ids(&self, names: &[String]) -> Option<Vec<MediumId>> {
@@ -49,23 +47,19 @@ impl Names<'_> {
     }
 
     pub fn system_id(&self, name: &str) -> Option<SystemId> {
-        let index = self.systems.iter().position(|system| system.name == name)?;
-        Some(SystemId::new(index))
+        index_of(&self.systems, |system| &system.name, name).map(SystemId::new)
     }
 
     pub fn workload_id(&self, name: &str) -> Option<WorkloadId> {
-        let index = self.workloads.iter().position(|named| named.name == name)?;
-        Some(WorkloadId::new(index))
+        index_of(&self.workloads, |named| &named.name, name).map(WorkloadId::new)
     }
 
     pub fn block_id(&self, name: &str) -> Option<BlockId> {
-        let index = self.blocks.iter().position(|named| named.name == name)?;
-        Some(BlockId::new(index))
+        index_of(&self.blocks, |named| &named.name, name).map(BlockId::new)
     }
 
     pub fn backup_id(&self, name: &str) -> Option<BackupId> {
-        let index = self.backups.iter().position(|named| named.name == name)?;
-        Some(BackupId::new(index))
+        index_of(&self.backups, |named| &named.name, name).map(BackupId::new)
     }
 
     /// Engines that the steps run this workload on, or hold its data on, with the system's name.
@@ -134,6 +128,10 @@ impl Names<'_> {
             .required(table, "system", system, &help)
             .filter(|name| known(section, "system", name, findings))
     }
+}
+
+fn index_of<T>(parts: &[T], name_of: impl Fn(&T) -> &String, name: &str) -> Option<usize> {
+    parts.iter().position(|part| name_of(part) == name)
 }
 
 /// Names become parts of directory names, file names and tables of reports.

@@ -101,8 +101,8 @@ impl RowBound {
     }
 }
 
-impl CheckDetail {
-    pub fn stored(text: String) -> Self {
+impl From<String> for CheckDetail {
+    fn from(text: String) -> Self {
         Self::Stored { text }
     }
 }

@@ -321,6 +321,12 @@ pub enum DoctorFinding {
     },
 }
 
+impl From<String> for DoctorFinding {
+    fn from(found: String) -> Self {
+        Self::Stored { found, next: None }
+    }
+}
+
 impl DoctorFinding {
     /// A stored sentence without what to do.
     pub fn without_advice(&self) -> Self {

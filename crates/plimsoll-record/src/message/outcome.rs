@@ -64,20 +64,20 @@ pub enum FirstLost {
     Stored { text: String },
 }
 
-impl ResetCheck {
-    pub fn stored(text: String) -> Self {
+impl From<String> for ResetCheck {
+    fn from(text: String) -> Self {
         Self::Stored { text }
     }
 }
 
-impl BackupDetail {
-    pub fn stored(text: String) -> Self {
+impl From<String> for BackupDetail {
+    fn from(text: String) -> Self {
         Self::Stored { text }
     }
 }
 
-impl FirstLost {
-    pub fn stored(text: String) -> Self {
+impl From<String> for FirstLost {
+    fn from(text: String) -> Self {
         Self::Stored { text }
     }
 }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::WaitState;
 use crate::metric::Metric;
-use rusqlite::Connection;
+use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::RunFileError;
+use super::columns::{Columns, NewRow};
 
 /// Rows of `wait_event` by what they name.
 pub(super) type WaitEvents = HashMap<(WaitState, String), i64>;
@@ -35,6 +36,32 @@ impl RunFile {
         let mut statement = self.db.prepare_cached(sql).map_err(|e| self.error(e))?;
         statement.execute(params).map_err(|e| self.error(e))?;
         Ok(())
+    }
+
+    /// Inserts a row: `into` begins the statement, `INSERT INTO event`.
+    pub(super) fn insert(&self, into: &str, record: &impl Columns) -> Result<()> {
+        let mut row = NewRow::default();
+        record.write("", &mut row).map_err(|e| self.error(e))?;
+        self.insert_row(into, &row)
+    }
+
+    pub(super) fn insert_row(&self, into: &str, row: &NewRow<'_>) -> Result<()> {
+        let columns: Vec<(&str, &dyn ToSql)> = row
+            .0
+            .iter()
+            .map(|(name, value)| (*name, value as &dyn ToSql))
+            .collect();
+        self.insert_columns(into, &columns)
+    }
+
+    pub(super) fn insert_columns(&self, into: &str, columns: &[(&str, &dyn ToSql)]) -> Result<()> {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let marks = vec!["?"; columns.len()].join(", ");
+        let sql = format!("{into} ({}) VALUES ({marks})", names.join(", "));
+        self.execute(
+            &sql,
+            params_from_iter(columns.iter().map(|(_, value)| *value)),
+        )
     }
 
     /// Of the row that was inserted last.

@@ -16,10 +16,10 @@ use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
 use super::RunFileError;
+use super::columns::{record, table};
 use super::open::{damaged, open_run_file};
 use super::outcomes::{decode_counts, take_earlier, take_times};
-use super::reader::{event, point};
-use super::row::{BadRow, json, meaningless, named, parsed, rows};
+use super::row::{BadRow, json, meaningless, parsed, rows};
 use super::samples;
 
 /// Most seconds that are read at once: ten minutes of twelve systems.
@@ -146,7 +146,7 @@ fn systems(db: &Connection) -> Result<Vec<LiveSystem>, BadRow> {
     let sql = "SELECT id, name FROM subject WHERE id IN (SELECT system FROM point) ORDER BY id";
     rows(db, sql, |row| {
         Ok(LiveSystem {
-            id: SubjectId(row.get(0)?),
+            id: row.get(0)?,
             name: row.get(1)?,
         })
     })
@@ -156,17 +156,19 @@ pub(super) fn open_phases(db: &Connection) -> Result<Vec<LivePhase>, BadRow> {
     let sql = "SELECT point, step, kind, start_ns FROM phase WHERE end_ns IS NULL ORDER BY id";
     rows(db, sql, |row| {
         Ok(LivePhase {
-            point: row.get::<_, Option<u32>>(0)?.map(PointId),
+            point: row.get(0)?,
             step: row.get(1)?,
-            kind: named(row, "kind", PhaseKind::parse)?,
+            kind: parsed(row, "kind")?,
             start: Nanos(row.get(3)?),
         })
     })
 }
 
 fn open_points(db: &Connection) -> Result<Vec<Point>, BadRow> {
-    let sql = "SELECT * FROM point WHERE id IN (SELECT point FROM phase WHERE end_ns IS NULL) ORDER BY id";
-    rows(db, sql, point)
+    table(
+        db,
+        "point WHERE id IN (SELECT point FROM phase WHERE end_ns IS NULL) ORDER BY id",
+    )
 }
 
 /// The time that warm-ups and measurements cover; how long the last transactions take is in no plan. Of an open one, up to its last second.
@@ -216,9 +218,9 @@ fn live_second(row: &Row<'_>) -> rusqlite::Result<LiveSecond> {
     }
     Ok(LiveSecond {
         ordinal: row.get(0)?,
-        system: SubjectId(row.get(1)?),
-        point: row.get::<_, Option<u32>>(2)?.map(PointId),
-        phase: named(row, "kind", PhaseKind::parse)?,
+        system: row.get(1)?,
+        point: row.get(2)?,
+        phase: parsed(row, "kind")?,
         start: Nanos(row.get(4)?),
         end: Nanos(row.get(5)?),
         counts,
@@ -308,7 +310,7 @@ fn new_events(db: &Connection, after: u64) -> Result<NewRows<Event>, BadRow> {
         .map_err(|error| error.to_string())?;
     while let Some(row) = new.next().map_err(|error| error.to_string())? {
         found.last = row.get(0).map_err(|error| error.to_string())?;
-        let event = event(row).map_err(|error| error.to_string())?;
+        let event: Event = record(row).map_err(|error| error.to_string())?;
         if event.severity != Severity::Note {
             found.rows.push(event);
         }

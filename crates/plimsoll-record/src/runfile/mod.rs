@@ -3,9 +3,8 @@
 //! While a run lasts, everything is written once a second in one transaction (WAL), so that whatever ends plimsoll
 //! leaves a file that opens and holds all but the last second. Closing a run folds the WAL in: one file remains.
 
-mod backup;
 mod block;
-mod database;
+mod columns;
 mod digest;
 mod drive;
 mod file;
@@ -14,12 +13,10 @@ mod known_schema;
 mod live;
 mod new_file;
 mod open;
-mod outage;
 mod outcomes;
 mod reader;
 mod recovery;
 mod reopened;
-mod reported;
 mod restrict;
 mod row;
 mod samples;

@@ -5,21 +5,18 @@ use std::path::Path;
 use std::thread::ScopedJoinHandle;
 
 use crate::hist::CoarseHist;
-use crate::message::{self, CheckDetail, EventKind};
 use crate::{
-    Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, Record, RunStatus, Second,
-    Series, Subject, SubjectId, WaitRow, Window,
+    Event, Integrity, Phase, PhaseId, Point, Record, RunStatus, Second, Series, SubjectId, WaitRow,
+    Window,
 };
 use plimsoll_plan::RecordedPlan;
-use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 
+use super::columns::table;
 use super::open::{OpenedRun, RunFileSource, damaged, info, lasted, open_run_file};
-use super::row::{BadRow, ValueBudget, full_hist, json, named, parsed, rows, subject, time};
-use super::{
-    RunFileError, backup, block, database, digest, drive, outage, reported, seconds, series, waits,
-};
+use super::row::{BadRow, ValueBudget, full_hist, parsed, rows, time};
+use super::{RunFileError, block, digest, drive, seconds, series, waits};
 
 /// Opens a run file and reads all of it.
 pub fn read(path: &Path) -> Result<Record, RunFileError> {
@@ -99,7 +96,7 @@ fn read_record(db: &Connection, measurements: Measurements) -> Result<Record, Ba
     })?
     .into_iter()
     .collect();
-    let points = rows(db, "SELECT * FROM point ORDER BY id", point)?;
+    let points: Vec<Point> = table(db, "point ORDER BY id")?;
     let phases = phases(db, ends)?;
     let seconds = seconds::seconds(db, &seconds::load_phases(&phases, &points))?;
     let mut windows = measurements.windows;
@@ -108,86 +105,35 @@ fn read_record(db: &Connection, measurements: Measurements) -> Result<Record, Ba
         run: info(db)?,
         plan_written: plan.remove("written").unwrap_or_default(),
         plan: RecordedPlan::from_text(&plan.remove("resolved").unwrap_or_default()),
-        subjects: rows(db, "SELECT * FROM subject ORDER BY id", |row| {
-            Ok(Subject {
-                id: SubjectId(row.get("id")?),
-                kind: parsed(row, "kind")?,
-                name: row.get("name")?,
-            })
-        })?,
-        facts: rows(db, "SELECT * FROM fact ORDER BY subject, key", |row| {
-            Ok(Fact {
-                subject: subject(row)?,
-                key: row.get("key")?,
-                value: row.get("value")?,
-            })
-        })?,
+        subjects: table(db, "subject ORDER BY id")?,
+        facts: table(db, "fact ORDER BY subject, key")?,
         points,
         phases,
         seconds,
         windows,
         series: measurements.series,
         events: events(db)?,
-        checks: rows(db, "SELECT * FROM consistency ORDER BY rowid", |row| {
-            Ok(Check {
-                point: row.get::<_, Option<u32>>("point")?.map(PointId),
-                subject: subject(row)?,
-                clause: row.get("clause")?,
-                holds: row.get("holds")?,
-                detail: message::of_column(row.get("detail")?, CheckDetail::stored),
-            })
-        })?,
+        checks: table(db, "consistency ORDER BY rowid")?,
         drive: drive::drive_rows(db)?,
         cuts: drive::power_cuts(db)?,
-        searches: database::searches(db)?,
-        resets: database::resets(db)?,
+        searches: table(db, "search ORDER BY rowid")?,
+        resets: table(db, "reset ORDER BY phase")?,
         waits: measurements.waits,
-        blocks: block::block_points(db)?,
+        blocks: table(db, "block_point ORDER BY point")?,
         shares: block::block_shares(db)?,
-        steady: block::steady(db)?,
-        diagnoses: block::diagnoses(db)?,
-        backups: backup::backups(db)?,
-        outages: outage::outages(db)?,
-        reported: reported::reported(db)?,
+        steady: table(db, "steady ORDER BY rowid")?,
+        diagnoses: table(db, "diagnosis ORDER BY rowid")?,
+        backups: table(db, "backup ORDER BY start_ns, rowid")?,
+        outages: table(db, "outage ORDER BY rowid")?,
+        reported: table(db, "reported ORDER BY rowid")?,
         integrity: measurements.integrity,
     })
 }
 
-pub(super) fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
-    Ok(Point {
-        id: PointId(row.get("id")?),
-        step: row.get("step")?,
-        step_index: row.get("step_index")?,
-        ordinal: row.get("ordinal")?,
-        system: SubjectId(row.get("system")?),
-        medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
-        workload: row.get("workload")?,
-        mode: row.get("mode")?,
-        users: row.get("users")?,
-        connections: row.get("connections")?,
-        offered_per_second: row.get("offered_per_second")?,
-        offered_to_per_second: row.get("offered_to_per_second")?,
-        repeat: row.get("repeat")?,
-        purpose: parsed(row, "purpose")?,
-        scene: parsed(row, "scene")?,
-        txns: json(row, "txns")?,
-        parameters: json(row, "parameters")?,
-    })
-}
-
 fn events(db: &Connection) -> Result<Vec<Event>, BadRow> {
-    let mut events = rows(db, "SELECT * FROM event ORDER BY rowid", event)?;
+    let mut events: Vec<Event> = table(db, "event ORDER BY rowid")?;
     events.sort_by_key(|event| event.at);
     Ok(events)
-}
-
-pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
-    Ok(Event {
-        at: time(row, "at_ns")?,
-        subject: row.get::<_, Option<u32>>("subject")?.map(SubjectId),
-        severity: parsed(row, "severity")?,
-        kind: EventKind::from_columns(row.get("code")?, row.get("args")?),
-    })
 }
 
 /// A phase that was not closed ends with its last second, or where the run ended if it has none.
@@ -203,10 +149,10 @@ fn phases(db: &Connection, ends: Nanos) -> Result<Vec<Phase>, BadRow> {
             .or(last.get(&row.get("id")?).copied());
         let start = time(row, "start_ns")?;
         Ok(Phase {
-            id: PhaseId(row.get("id")?),
-            point: row.get::<_, Option<u32>>("point")?.map(PointId),
+            id: row.get("id")?,
+            point: row.get("point")?,
             step: row.get("step")?,
-            kind: named(row, "kind", PhaseKind::parse)?,
+            kind: parsed(row, "kind")?,
             start,
             end: end.map_or(ends, Nanos).max(start),
             complete: row.get("complete")?,
@@ -223,8 +169,8 @@ fn windows(db: &Connection) -> Result<Vec<Window>, BadRow> {
             let service = row.get_ref("service")?.as_blob_or_null()?;
             let response = row.get_ref("response")?.as_blob()?;
             Ok(Window {
-                phase: PhaseId(row.get("phase")?),
-                subject: subject(row)?,
+                phase: row.get("phase")?,
+                subject: row.get("subject")?,
                 txn: row.get("txn")?,
                 response: full_hist("response", response, &mut budget)?,
                 service: service
@@ -238,9 +184,7 @@ fn windows(db: &Connection) -> Result<Vec<Window>, BadRow> {
 
 /// Phases that have windows: those that were not closed have none.
 fn closed_phases(db: &Connection) -> Result<HashSet<PhaseId>, BadRow> {
-    let closed = rows(db, "SELECT DISTINCT phase FROM window", |row| {
-        row.get(0).map(PhaseId)
-    })?;
+    let closed = rows(db, "SELECT DISTINCT phase FROM window", |row| row.get(0))?;
     Ok(closed.into_iter().collect())
 }
 

@@ -2,10 +2,11 @@
 
 use std::str::FromStr;
 
-use crate::SubjectId;
 use crate::hist::Hist;
+use crate::{PhaseId, PointId, SubjectId};
 use plimsoll_plan::units::Nanos;
-use rusqlite::{Connection, Row};
+use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Row, ToSql};
 use serde::de::DeserializeOwned;
 
 use super::restrict::{RowBudget, SMALLEST_LIMIT, file_size};
@@ -52,16 +53,8 @@ pub(super) fn meaningless(column: &str, value: impl std::fmt::Display) -> rusqli
 
 /// A value by its name.
 pub(super) fn parsed<T: FromStr>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    named(row, column, |name| name.parse().ok())
-}
-
-pub(super) fn named<T>(
-    row: &Row<'_>,
-    column: &str,
-    parse: impl Fn(&str) -> Option<T>,
-) -> rusqlite::Result<T> {
     let name: String = row.get(column)?;
-    parse(&name).ok_or_else(|| meaningless(column, name))
+    name.parse().map_err(|_| meaningless(column, name))
 }
 
 pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
@@ -69,9 +62,25 @@ pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite
     serde_json::from_str(&text).map_err(|error| meaningless(column, error))
 }
 
-pub(super) fn subject(row: &Row<'_>) -> rusqlite::Result<SubjectId> {
-    row.get("subject").map(SubjectId)
+macro_rules! ids {
+    ($($id:ident),*) => {
+        $(
+            impl ToSql for $id {
+                fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                    self.0.to_sql()
+                }
+            }
+
+            impl FromSql for $id {
+                fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                    u32::column_result(value).map(Self)
+                }
+            }
+        )*
+    };
 }
+
+ids!(SubjectId, PointId, PhaseId);
 
 pub(super) fn hist<T>(
     column: &str,

@@ -11,11 +11,11 @@ use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
 use super::RunFileError;
+use super::columns::table;
 use super::drive::drive_rows_from;
 use super::live::{LivePhase, LiveSample, open_live, open_phases, under_load};
 use super::open::damaged;
 use super::outcomes::{decode_counts, take_earlier, take_times};
-use super::reader::point;
 use super::row::{BadRow, json, meaningless, parsed, rows};
 use super::samples;
 
@@ -77,12 +77,8 @@ fn added(
         run_id: String::new(),
         title: String::new(),
         status: RunStatus::Unfinished,
-        subjects: rows(
-            db,
-            "SELECT id, kind, name FROM subject ORDER BY id",
-            subject,
-        )?,
-        points: rows(db, "SELECT * FROM point ORDER BY id", point)?,
+        subjects: table(db, "subject ORDER BY id")?,
+        points: table(db, "point ORDER BY id")?,
         phases: open_phases(db)?,
         under_load: under_load(db)?,
         samples: latest_samples(db)?,
@@ -104,14 +100,6 @@ fn added(
         read.drives.extend(new);
     }
     Ok(read)
-}
-
-fn subject(row: &Row<'_>) -> rusqlite::Result<Subject> {
-    Ok(Subject {
-        id: SubjectId(row.get(0)?),
-        kind: parsed(row, "kind")?,
-        name: row.get(2)?,
-    })
 }
 
 /// The number of the last row.
@@ -137,8 +125,8 @@ fn add_second(row: &Row<'_>, add: &mut dyn FnMut(AddedSecond)) -> rusqlite::Resu
     for (txn, counts) in of_types {
         let (response, _) = take_times(&mut times).map_err(|what| meaningless("times", what))?;
         add(AddedSecond {
-            system: SubjectId(row.get(1)?),
-            point: row.get::<_, Option<u32>>(2)?.map(PointId),
+            system: row.get(1)?,
+            point: row.get(2)?,
             txn,
             counts,
             response,
@@ -146,8 +134,8 @@ fn add_second(row: &Row<'_>, add: &mut dyn FnMut(AddedSecond)) -> rusqlite::Resu
     }
     while let Some(own) = take_earlier(&mut times).map_err(|what| meaningless("times", what))? {
         add(AddedSecond {
-            system: SubjectId(row.get(1)?),
-            point: row.get::<_, Option<u32>>(2)?.map(PointId),
+            system: row.get(1)?,
+            point: row.get(2)?,
             txn: own.txn,
             counts: Counts::default(),
             response: own.response,

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use crate::leb128;
 use crate::{SubjectId, WaitRow, WaitState};
 use plimsoll_plan::units::Nanos;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row};
 
 use super::file::{Result, RunFile};
-use super::row::{BadRow, meaningless, parsed, rows, subject, time};
+use super::row::{BadRow, meaningless, parsed, rows, time};
 
 /// Each of its waits repeats it. Those of servers have at most half of it.
 const LONGEST_EVENT: usize = 256;
@@ -37,9 +37,15 @@ impl RunFile {
         for ((start, subject), (end, samples, data)) in seconds {
             let lasts = end.saturating_sub(start);
             let lasts = (lasts != Nanos::SECOND).then_some(lasts.0);
-            self.execute(
-                "INSERT INTO wait VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![subject.0, start.0, lasts, samples, data],
+            self.insert_columns(
+                "INSERT INTO wait",
+                &[
+                    ("subject", &subject),
+                    ("start_ns", &start.0),
+                    ("lasts_ns", &lasts),
+                    ("samples", &samples),
+                    ("data", &data),
+                ],
             )?;
         }
         Ok(())
@@ -50,9 +56,9 @@ impl RunFile {
         if let Some(id) = self.wait_events.get(&key) {
             return Ok(*id);
         }
-        self.execute(
-            "INSERT INTO wait_event (state, event) VALUES (?1, ?2)",
-            params![state.name(), event],
+        self.insert_columns(
+            "INSERT INTO wait_event",
+            &[("state", &state.name()), ("event", &event)],
         )?;
         let id = self.last_id();
         self.wait_events.insert(key, id);
@@ -84,7 +90,7 @@ fn second(
     row: &Row<'_>,
     events: &HashMap<u64, (WaitState, String)>,
 ) -> rusqlite::Result<Vec<WaitRow>> {
-    let subject = subject(row)?;
+    let subject = row.get("subject")?;
     let start = time(row, "start_ns")?;
     let samples = row.get("samples")?;
     let lasts = row

@@ -19,10 +19,10 @@ use crate::message::Messages;
 use super::block::{self, BlockData};
 use super::bounded::DrawnBuckets;
 use super::lateness::{self, Lateness};
-use super::line::{self, LineData};
 use super::per_second::{Seconds, per_second};
 use super::rounding::{seconds, short};
 use super::shared::{self, SharedData};
+use crate::section::line::{self, LineData};
 use crate::{ladder, medium, number};
 
 #[derive(Serialize)]
@@ -104,14 +104,14 @@ struct SeriesData {
 }
 
 /// The island as JSON, and what of it was left out.
-pub(super) struct IslandText {
+pub(crate) struct IslandText {
     /// Fit for a script element: no `<` is left in it.
     pub json: String,
     /// How many seconds a drawn point stands for at most, where lines are too long for all of theirs.
     pub reduced_to: Option<f64>,
 }
 
-pub(super) fn text(record: &Record, summary: &Summary, m: &Messages) -> IslandText {
+pub(crate) fn text(record: &Record, summary: &Summary, m: &Messages) -> IslandText {
     let island = build(record, summary, m);
     let json = serde_json::to_string(&island).expect("an island has string keys only");
     IslandText {

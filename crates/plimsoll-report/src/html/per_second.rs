@@ -64,7 +64,7 @@ pub(super) fn per_second(record: &Record) -> Seconds {
 }
 
 /// The phases of block I/O, whose charts are its own: its requests are no transactions.
-pub(super) fn block_phases(record: &Record) -> BTreeSet<PhaseId> {
+pub(crate) fn block_phases(record: &Record) -> BTreeSet<PhaseId> {
     let own = record
         .phases
         .iter()

@@ -13,7 +13,7 @@ pub(super) fn millis(s: f64) -> f64 {
 }
 
 /// Four significant digits: finer than anything that is drawn.
-pub(super) fn short(value: f64) -> f64 {
+pub(crate) fn short(value: f64) -> f64 {
     if value == 0.0 {
         return 0.0;
     }

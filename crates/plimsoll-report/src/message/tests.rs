@@ -278,7 +278,7 @@ fn composed() -> BTreeSet<String> {
         .chain(contained())
         .chain(of_audit())
         .chain(
-            crate::html::CHART_TITLES
+            crate::section::charts::CHART_TITLES
                 .iter()
                 .map(|name| format!("chart-title-{name}")),
         )

@@ -7,7 +7,7 @@ use plimsoll_analysis::summary::{FigureId, Finding, FindingKind, MediumSpeed, Ve
 
 use super::rows::{rate, value};
 use crate::answer::{Labeled, MOST_LIMITS, NextStep, distinct, words, wrapped};
-use crate::html::page_answer::PageAnswer;
+use crate::document::PageAnswer;
 use crate::load_summary::half;
 use crate::message::Messages;
 use crate::number::three;

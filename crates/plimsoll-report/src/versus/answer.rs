@@ -6,7 +6,7 @@ use plimsoll_analysis::summary::Verdict;
 use super::marks::{forbidden, marks};
 use super::words::{SideNames, cause, place_of, sentence, simulated};
 use super::{svg, tables};
-use crate::html::page_answer::PageAnswer;
+use crate::document::PageAnswer;
 use crate::message::Messages;
 
 pub(super) fn page_answer(

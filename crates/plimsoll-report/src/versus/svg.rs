@@ -109,7 +109,7 @@ pub(super) fn ratios(m: &Messages, points: &[PointComparison]) -> Option<Chart> 
 }
 
 /// Quantiles of response times, a row for each, the first side hollow and the second filled.
-pub(super) fn quantiles(m: &Messages, points: &[PointComparison]) -> Option<String> {
+pub(super) fn quantiles(m: &Messages, points: &[PointComparison]) -> Option<Chart> {
     let all = points.iter().flat_map(|point| &point.latencies);
     let values: Vec<f64> = all.flat_map(|own| [own.first_ms, own.second_ms]).collect();
     let axis = LogAxis::over(&values)?;
@@ -141,5 +141,9 @@ pub(super) fn quantiles(m: &Messages, points: &[PointComparison]) -> Option<Stri
         y += 8.0;
     }
     let title = m.text("versus-chart-quantiles");
-    Some(drawing.framed("versus latency", WIDTH, height + 24.0, &title))
+    Some(Chart {
+        svg: drawing.framed("versus latency", WIDTH, height + 24.0, &title),
+        heading: String::new(),
+        keys: Vec::new(),
+    })
 }

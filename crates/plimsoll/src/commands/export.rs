@@ -143,7 +143,7 @@ fn joined(first: &str, second: &str) -> String {
 /// The record in one of the formats that go to stdout.
 pub fn render(record: &Record, summary: &Summary, format: Format, table: ExportTable) -> String {
     match format {
-        Format::Table => plimsoll_report::text::ladder_table(summary),
+        Format::Table => plimsoll_report::ladder_table(summary),
         Format::Json => to_json(record, summary),
         Format::Csv => to_csv(record, summary, table),
     }

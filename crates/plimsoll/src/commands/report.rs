@@ -45,7 +45,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
 
 fn report_run(args: &ReportArgs, file: &Path) -> Result<ExitCode, Failure> {
     let record = read_run(file)?;
-    let html = plimsoll_report::html::report(&record, &summary_of(&record));
+    let html = plimsoll_report::report(&record, &summary_of(&record));
     write_page(args, file.with_extension("html"), &html)
 }
 

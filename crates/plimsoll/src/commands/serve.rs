@@ -264,7 +264,7 @@ impl RunSource for RunFolder {
 
     fn report(&self, path: &Path) -> Result<String, String> {
         let record = runfile::read(path).map_err(|error| error.to_string())?;
-        Ok(plimsoll_report::html::report(&record, &summary_of(&record)))
+        Ok(plimsoll_report::report(&record, &summary_of(&record)))
     }
 
     fn compare(&self, paths: &[PathBuf]) -> Result<String, String> {

@@ -79,7 +79,11 @@ fn drive_seconds_and_power_cuts_come_back() {
         lost_bytes: 139_264,
         lost_flushed_writes: 4,
         receipts: vec![
-            receipt("payment", 88, Some(FirstLost::stored("payment 12".into()))),
+            receipt(
+                "payment",
+                88,
+                Some(FirstLost::from("payment 12".to_owned())),
+            ),
             receipt("new_order", 5, None),
         ],
     };

@@ -86,7 +86,7 @@ fn sentences_come_back() {
         found: text(),
         next: Some("look".into()),
     };
-    record.checks[0].detail = CheckDetail::stored(text());
+    record.checks[0].detail = CheckDetail::from(text());
     let (_dir, path) = stored(&record);
     let back = read(&path).unwrap();
     assert_eq!(back.events, record.events);
@@ -114,19 +114,16 @@ fn unknown_codes_are_shown_with_their_arguments() {
         let back = read(&path).unwrap();
         let text = || NEW.to_owned();
         let mut receipts = back.cuts.iter().flat_map(|cut| &cut.receipts);
-        assert!(receipts.all(|receipt| receipt.first_lost == Some(FirstLost::stored(text()))));
+        assert!(receipts.all(|receipt| receipt.first_lost == Some(FirstLost::from(text()))));
         let mut checks = back.checks.iter();
-        assert!(checks.all(|check| check.detail == CheckDetail::stored(text())));
+        assert!(checks.all(|check| check.detail == CheckDetail::from(text())));
         let mut resets = back.resets.iter();
-        assert!(resets.all(|reset| reset.verified == ResetCheck::stored(text())));
+        assert!(resets.all(|reset| reset.verified == ResetCheck::from(text())));
         let mut backups = back.backups.iter();
-        assert!(backups.all(|backup| backup.detail == Some(BackupDetail::stored(text()))));
+        assert!(backups.all(|backup| backup.detail == Some(BackupDetail::from(text()))));
         let mut events = back.events.iter();
         assert!(events.all(|event| event.kind == EventKind::stored("new", NEW)));
-        let finding = DoctorFinding::Stored {
-            found: text(),
-            next: None,
-        };
+        let finding = DoctorFinding::from(text());
         let mut diagnoses = back.diagnoses.iter();
         assert!(diagnoses.all(|diagnosis| diagnosis.finding == finding));
     }

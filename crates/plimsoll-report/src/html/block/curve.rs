@@ -6,20 +6,24 @@ use serde::Serialize;
 use super::super::rounding::short;
 use super::chart::ChartView;
 use crate::block::{Across, OnMedium};
+use crate::document::ReportBlock;
 
 fn curved<'b, 'a>(all: &'b [Across<'a>]) -> impl Iterator<Item = &'b Across<'a>> {
     all.iter()
         .filter(|across| across.on.iter().any(|on| !on.job.curve.is_empty()))
 }
 
-pub(super) fn charts(block: usize, all: &[Across<'_>]) -> Vec<ChartView> {
+pub(crate) fn charts(block: usize, all: &[Across<'_>]) -> Vec<ReportBlock> {
     let jobs = curved(all).enumerate();
-    jobs.map(|(place, across)| ChartView {
-        kind: "block-curve",
-        block,
-        place,
-        medium: 0,
-        title: across.job.to_owned(),
+    jobs.map(|(place, across)| {
+        let chart = ChartView {
+            kind: "block-curve",
+            block,
+            place,
+            medium: 0,
+            title: across.job.to_owned(),
+        };
+        chart.into()
     })
     .collect()
 }

@@ -13,7 +13,7 @@ use crate::message::Messages;
 
 /// One step. Charts name their data by place: see [`super::chart::ChartView`].
 #[derive(Serialize)]
-pub(in crate::html) struct BlockData {
+pub(crate) struct BlockData {
     media: Vec<String>,
     /// As the run calls them.
     media_ids: Vec<String>,
@@ -31,7 +31,7 @@ impl BlockData {
     }
 }
 
-pub(in crate::html) fn island(m: &Messages, summary: &Summary) -> Vec<BlockData> {
+pub(crate) fn island(m: &Messages, summary: &Summary) -> Vec<BlockData> {
     summary
         .figures
         .blocks

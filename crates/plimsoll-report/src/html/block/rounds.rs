@@ -6,44 +6,25 @@ use serde::Serialize;
 
 use super::super::rounding::short;
 use super::chart::ChartView;
-use crate::block::tables::{self, RoundsRow, rounds_rows};
-use crate::block::{Across, limit, medium_name, outcome};
+use crate::block::tables::{RoundsRow, rounds_rows};
+use crate::block::{Across, limit, medium_name};
+use crate::document::ReportBlock;
 use crate::message::Messages;
-use crate::outcome::Outcome;
-use crate::table::Grid;
 
-pub(in crate::html) struct RoundsView {
-    /// Of each medium: with which round it was steady, or that it was not.
-    pub outcomes: Vec<Outcome>,
-    /// The criterion.
-    pub note: String,
-    pub charts: Vec<ChartView>,
-    pub grid: Grid,
-}
-
-/// `None` where rounds were not to go on until they are steady.
-pub(super) fn view(
-    m: &Messages,
-    block: usize,
-    step: &BlockSummary,
-    all: &[Across<'_>],
-) -> Option<RoundsView> {
-    let mut outcomes = Vec::new();
-    for medium in &step.media {
-        let rounds = medium.rounds.iter();
-        outcomes.extend(rounds.map(|rounds| outcome(m, medium, rounds)));
-    }
-    let first = step
-        .media
-        .iter()
-        .find_map(|medium| medium.rounds.as_ref())?;
+/// The criterion; `None` where rounds were not to go on until they are steady.
+pub(crate) fn note(m: &Messages, step: &BlockSummary) -> Option<String> {
+    let mut media = step.media.iter();
+    let first = media.find_map(|medium| medium.rounds.as_ref())?;
     let args = [
         ("window", first.window.to_string()),
         ("range", limit(first.range_percent_limit)),
         ("slope", limit(first.slope_percent_limit)),
         ("most", first.most_rounds.to_string()),
     ];
-    let rows = rounds_rows(all);
+    Some(m.text_with("block-rounds-rule", &args))
+}
+
+pub(crate) fn charts(m: &Messages, block: usize, rows: &[RoundsRow<'_>]) -> Vec<ReportBlock> {
     let charts = rows.iter().enumerate().map(|(place, row)| ChartView {
         kind: "block-rounds",
         block,
@@ -51,12 +32,7 @@ pub(super) fn view(
         medium: row.on.place,
         title: chart_title(m, row),
     });
-    Some(RoundsView {
-        outcomes,
-        note: m.text_with("block-rounds-rule", &args),
-        charts: charts.collect(),
-        grid: tables::rounds().to_grid(m, &rows),
-    })
+    charts.map(ReportBlock::from).collect()
 }
 
 fn chart_title(m: &Messages, row: &RoundsRow<'_>) -> String {

@@ -10,30 +10,30 @@ use super::super::bounded::DrawnBuckets;
 use super::super::rounding::{millis, short};
 use super::chart::ChartView;
 use crate::block::{Across, OnMedium, limit, medium_name};
+use crate::document::ReportBlock;
 use crate::message::Messages;
 
-pub(in crate::html) struct SecondsView {
-    pub job: String,
-    pub charts: Vec<ChartView>,
-    /// With many jobs, only names are shown at first.
-    pub open: bool,
-}
-
-/// So many jobs are shown without being asked for.
+/// So many jobs are shown without being asked for; of more, only names.
 const OPEN: usize = 4;
 
-pub(super) fn views(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<SecondsView> {
+pub(crate) fn charts(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<ReportBlock> {
     let jobs = timed(all).enumerate();
-    jobs.map(|(place, across)| SecondsView {
-        job: across.job.to_owned(),
-        charts: charts(m, block, place, across),
-        open: all.len() <= OPEN,
+    jobs.map(|(place, across)| {
+        let charts = of_job_charts(m, block, place, across).into_iter();
+        ReportBlock::Details {
+            summary: across.job.to_owned(),
+            is_open: all.len() <= OPEN,
+            blocks: vec![ReportBlock::group(
+                "figures pairs",
+                charts.map(ReportBlock::from),
+            )],
+        }
     })
     .collect()
 }
 
 /// IOPS and MB/s of all media, and the latency of each.
-fn charts(m: &Messages, block: usize, place: usize, across: &Across<'_>) -> Vec<ChartView> {
+fn of_job_charts(m: &Messages, block: usize, place: usize, across: &Across<'_>) -> Vec<ChartView> {
     let mut charts = Vec::new();
     for kind in ["block-iops-time", "block-mb-time"] {
         charts.push(ChartView {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::super::rounding::short;
 use super::chart::ChartView;
 use crate::block::{self, Across};
+use crate::document::ReportBlock;
 use crate::message::Messages;
 
 /// Fewer values are no sweep: such jobs stand side by side as they are.
@@ -142,17 +143,18 @@ const FIGURES: [(&str, FigureId); 2] = [
     ("chart-block-mb", FigureId::MbPerSecond),
 ];
 
-pub(super) fn charts(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<ChartView> {
-    let mut charts = Vec::new();
+pub(crate) fn charts(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<ReportBlock> {
+    let mut charts: Vec<ReportBlock> = Vec::new();
     for set in sets(m, all) {
         for (unit, _) in FIGURES {
-            charts.push(ChartView {
+            let chart = ChartView {
                 kind: "block-bars",
                 block,
                 place: charts.len(),
                 medium: 0,
                 title: title(m, &set.by, m.text(unit)),
-            });
+            };
+            charts.push(chart.into());
         }
     }
     charts

@@ -3,7 +3,7 @@
 use plimsoll_drive::catalog;
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_drive::spec::figure::SpecFigure;
-use plimsoll_report::html::catalog::{ListedDrive, catalog_page};
+use plimsoll_report::drive_catalog::{ListedDrive, catalog_page};
 use plimsoll_report::message::Messages;
 use plimsoll_report::table::Unit::{Whole, Words};
 use plimsoll_report::table::{Table, TableCell};

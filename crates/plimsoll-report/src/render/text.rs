@@ -1,0 +1,47 @@
+//! Sections on a terminal: their lines, with a blank line between sections.
+
+use crate::document::{ReportBlock, ReportSection};
+
+pub(crate) fn sections<'a>(sections: impl IntoIterator<Item = &'a ReportSection>) -> String {
+    let mut out = String::new();
+    for section in sections {
+        let lines: Vec<String> = section.on_terminal().map(lines).collect();
+        let lines = lines.join("\n");
+        let lines = lines.trim_matches('\n');
+        if lines.is_empty() {
+            continue;
+        }
+        if !out.is_empty() && !section.is_attached {
+            out.push('\n');
+        }
+        out.push_str(lines);
+        out.push('\n');
+    }
+    out
+}
+
+/// Blocks that only pages show have none.
+fn lines(block: &ReportBlock) -> String {
+    match block {
+        ReportBlock::Heading(heading) => heading.text.clone(),
+        ReportBlock::Text { text, .. } | ReportBlock::Table { text, .. } => text.clone(),
+        ReportBlock::List { items, .. } => joined(items.iter().map(|item| item.text.clone())),
+        ReportBlock::Findings(all) => joined(all.iter().map(|finding| finding.line())),
+        ReportBlock::Facts { facts, .. } => {
+            joined(facts.iter().map(|(key, value)| format!("  {key}: {value}")))
+        }
+        ReportBlock::Bars { .. }
+        | ReportBlock::Chart(_)
+        | ReportBlock::Drawing(_)
+        | ReportBlock::Group { .. }
+        | ReportBlock::Details { .. }
+        | ReportBlock::Code(_)
+        | ReportBlock::Answer(_)
+        | ReportBlock::Links { .. }
+        | ReportBlock::WithoutScript(_) => String::new(),
+    }
+}
+
+fn joined(lines: impl Iterator<Item = String>) -> String {
+    lines.collect::<Vec<_>>().join("\n")
+}
