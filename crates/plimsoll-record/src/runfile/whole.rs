@@ -25,7 +25,7 @@ use super::writer::create_file;
 impl RunFile {
     /// A new file with everything that `record` holds; to be finished.
     pub fn of_record(path: &Path, record: &Record) -> Result<Self> {
-        let mut file = Self::create(path, &record.run, &record.plan_written, &record.plan)?;
+        let file = Self::create(path, &record.run, &record.plan_written, &record.plan)?;
         file.fill_all(record)?;
         Ok(file)
     }
@@ -47,7 +47,7 @@ impl RunFile {
         create_file(path, &file.image()?)
     }
 
-    fn fill_all(&mut self, record: &Record) -> Result<()> {
+    fn fill_all(&self, record: &Record) -> Result<()> {
         for Subject { id, kind, name } in &record.subjects {
             let sql = "INSERT INTO subject (id, kind, name) VALUES (?1, ?2, ?3)";
             self.execute(sql, params![id.0, kind.name(), name])?;
@@ -61,19 +61,19 @@ impl RunFile {
     }
 
     /// Everything of a part, which began at this time of the run.
-    pub fn append(&mut self, part: &Self, from: Nanos) -> Result<()> {
+    pub fn append(&self, part: &Self, from: Nanos) -> Result<()> {
         let record = unfinished(&part.db, SCHEMA_VERSION);
         let record = record.map_err(|what| damaged(&part.path, what))?;
         self.add_at(record, from)
     }
 
     /// Everything of a record that was measured elsewhere, at the same times.
-    pub fn add(&mut self, record: Record) -> Result<()> {
+    pub fn add(&self, record: Record) -> Result<()> {
         self.add_at(record, Nanos::ZERO)
     }
 
     /// After what the file has. Subjects of the same name are the same.
-    fn add_at(&mut self, mut record: Record, from: Nanos) -> Result<()> {
+    fn add_at(&self, mut record: Record, from: Nanos) -> Result<()> {
         let mut subjects = HashMap::new();
         for Subject { id, kind, name } in &record.subjects {
             subjects.insert(*id, self.subject(*kind, name)?);
@@ -94,7 +94,7 @@ impl RunFile {
         self.fill(&record)
     }
 
-    fn fill(&mut self, record: &Record) -> Result<()> {
+    fn fill(&self, record: &Record) -> Result<()> {
         let Record {
             facts,
             points,
@@ -140,7 +140,7 @@ impl RunFile {
     }
 
     /// What stands beside points, phases and seconds.
-    fn beside(&mut self, record: &Record) -> Result<()> {
+    fn beside(&self, record: &Record) -> Result<()> {
         let Record {
             run: _,
             plan_written: _,
