@@ -121,7 +121,7 @@ fn block_points_of_two_hosts_are_one_with_the_workers_of_both() {
     assert_eq!(requests(&joined), 2 * requests(&own));
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("joined.plimsoll");
-    let mut file = crate::runfile::RunFile::create(&path, &own.run, "", &own.plan).unwrap();
+    let file = crate::runfile::RunFile::create(&path, &own.run, "", &own.plan).unwrap();
     file.subject(SubjectKind::Worker, "n2").unwrap();
     file.add(joined.clone()).unwrap();
     drop(file);

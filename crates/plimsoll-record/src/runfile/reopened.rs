@@ -1,5 +1,6 @@
 //! The file of a run that was killed, completed later: in a copy, which takes the place of the file when it is whole.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -11,7 +12,7 @@ use crate::{Event, PointId, RunStatus, SubjectId};
 use rusqlite::{Connection, params};
 use rustix::fs::OFlags;
 
-use super::file::{Result, RunFile, WaitEvents, write_error};
+use super::file::{Result, RunFile, write_error};
 use super::new_file::sync_directory_of;
 use super::open::{damaged, info, is_run_file, open_run_file};
 use super::recovery::{beside, remove_beside};
@@ -67,8 +68,8 @@ impl JoinedCopy {
         let mut file = RunFile {
             path: path.into(),
             db,
-            layouts,
-            wait_events: WaitEvents::default(),
+            layouts: RefCell::new(layouts),
+            wait_events: RefCell::default(),
         };
         file.begin()?;
         Ok(file)

@@ -203,7 +203,7 @@ fn a_slow_gauge_does_not_lengthen_the_interval_of_rates() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let mut file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
+    let file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
     let system = file.subject(SubjectKind::System, "db").unwrap();
     let sample = |at, over| Sample {
         at: Nanos::from_secs(at),

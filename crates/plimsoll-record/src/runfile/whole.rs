@@ -21,7 +21,7 @@ use super::writer::create_file;
 impl RunFile {
     /// A new file with everything that `record` holds; to be finished.
     pub fn of_record(path: &Path, record: &Record) -> Result<Self> {
-        let mut file = Self::create(path, &record.run, &record.plan_written, &record.plan)?;
+        let file = Self::create(path, &record.run, &record.plan_written, &record.plan)?;
         file.fill_all(record)?;
         Ok(file)
     }
@@ -43,7 +43,7 @@ impl RunFile {
         create_file(path, &file.image()?)
     }
 
-    fn fill_all(&mut self, record: &Record) -> Result<()> {
+    fn fill_all(&self, record: &Record) -> Result<()> {
         for subject in &record.subjects {
             self.insert("INSERT INTO subject", subject)?;
         }
@@ -56,19 +56,19 @@ impl RunFile {
     }
 
     /// Everything of a part, which began at this time of the run.
-    pub fn append(&mut self, part: &Self, from: Nanos) -> Result<()> {
+    pub fn append(&self, part: &Self, from: Nanos) -> Result<()> {
         let record = unfinished(&part.db);
         let record = record.map_err(|what| damaged(&part.path, what))?;
         self.add_at(record, from)
     }
 
     /// Everything of a record that was measured elsewhere, at the same times.
-    pub fn add(&mut self, record: Record) -> Result<()> {
+    pub fn add(&self, record: Record) -> Result<()> {
         self.add_at(record, Nanos::ZERO)
     }
 
     /// After what the file has. Subjects of the same name are the same.
-    fn add_at(&mut self, mut record: Record, from: Nanos) -> Result<()> {
+    fn add_at(&self, mut record: Record, from: Nanos) -> Result<()> {
         let mut subjects = HashMap::new();
         for Subject { id, kind, name } in &record.subjects {
             subjects.insert(*id, self.subject(*kind, name)?);
@@ -89,7 +89,7 @@ impl RunFile {
         self.fill(&record)
     }
 
-    fn fill(&mut self, record: &Record) -> Result<()> {
+    fn fill(&self, record: &Record) -> Result<()> {
         let Record {
             run: _,
             plan_written: _,

@@ -66,7 +66,7 @@ impl OpenRun {
 
 #[test]
 fn each_reading_of_a_run_that_goes_on_has_what_was_added_since_the_last() {
-    let mut run = open_run();
+    let run = open_run();
     let mut cursor = LiveCursor::default();
     let first = read_live(run.file.path(), &mut cursor).unwrap();
     assert!(!first.seconds.is_empty());

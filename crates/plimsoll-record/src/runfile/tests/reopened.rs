@@ -60,7 +60,7 @@ fn a_copy_takes_the_place_of_the_file_when_it_is_whole() {
     assert_eq!(same.run.status, RunStatus::Unfinished);
     // And once more, to the end.
     let copy = JoinedCopy::of(&path).unwrap();
-    let mut file = copy.open().unwrap();
+    let file = copy.open().unwrap();
     file.forget_load(point.id).unwrap();
     let series = &record.series[0];
     let sample = Sample {

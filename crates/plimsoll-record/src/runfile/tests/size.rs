@@ -12,7 +12,7 @@ fn a_long_run_of_twelve_systems_fits_in_150_mb() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let mut file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
+    let file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
     let point = &record.points[0];
     let subjects: Vec<SubjectId> = (0..12)
         .map(|i| {
