@@ -295,6 +295,13 @@ impl FigureSet {
         }
     }
 
+    /// Puts a value where there is one.
+    pub fn put_some(&mut self, figure: FigureId, value: Option<f64>) {
+        if let Some(value) = value {
+            self.put(figure, Ok(value));
+        }
+    }
+
     pub fn miss(&mut self, figure: FigureId, why: Missing) {
         self.0.insert(figure, Err(why));
     }

@@ -109,8 +109,9 @@ fn system(about: AuditSubject, method: &Method) -> SystemInput {
     let mut figures = figures_of(method);
     let flushes = above_zero(figures.value(FigureId::FlushesPerSecond));
     let rpm = above_zero(figures.value(FigureId::DiskRpm));
-    figures.extend(flushes.map(|flushes| (FigureId::FlushUs, 1e6 / flushes)));
-    figures.extend(rpm.map(|rpm| (FigureId::FastestFlushUs, 60e6 / rpm * TURN_TOLERANCE)));
+    figures.put_some(FigureId::FlushUs, flushes.map(|flushes| 1e6 / flushes));
+    let turn_us = rpm.map(|rpm| 60e6 / rpm * TURN_TOLERANCE);
+    figures.put_some(FigureId::FastestFlushUs, turn_us);
     SystemInput {
         generator: method.generator.ok_or(Missing::NoPlace),
         latencies: method.latency_from.map(|from| from.name().to_owned()),
@@ -126,7 +127,7 @@ fn load(claim: &PublishedClaim, row: &ClaimFigure, rows: &[&ClaimFigure]) -> Loa
     let side = claim.side.iter().find(|side| side.name == row.side);
     let method = side.map_or_else(|| claim.method.clone(), |side| method(claim, side));
     let mut figures = figures_of(&method);
-    figures.extend(figures_of_row(row));
+    put_row(row, &mut figures);
     LoadInput {
         figures,
         drive: row.emulated_drive.clone().unwrap_or_default(),
@@ -137,38 +138,27 @@ fn load(claim: &PublishedClaim, row: &ClaimFigure, rows: &[&ClaimFigure]) -> Loa
 }
 
 /// Figures of a row, and those that follow from them.
-fn figures_of_row(row: &ClaimFigure) -> Vec<(FigureId, f64)> {
-    let mut figures: Vec<(FigureId, f64)> = row.figures().collect();
-    figures.retain(|(figure, value)| *value > 0.0 || !DIVISORS.contains(figure));
+fn put_row(row: &ClaimFigure, figures: &mut FigureSet) {
+    let is_usable = |(figure, value): &(FigureId, f64)| *value > 0.0 || !DIVISORS.contains(figure);
+    figures.extend(row.figures().filter(is_usable));
+    figures.put_some(FigureId::TimeInFlight, row.stated(FigureId::Mean));
     let halves = above_zero(row.stated(FigureId::FirstHalf))
         .zip(row.stated(FigureId::SecondHalf))
         .map(|(first, second)| (second / first - 1.0) * 100.0);
-    let dropped = row.dropped.map(|dropped| dropped as f64);
+    figures.put_some(FigureId::HalvesPercent, halves);
+    let count = |count: u64| count as f64;
+    figures.put_some(FigureId::Offered, row.offered.map(count));
+    figures.put_some(FigureId::Settled, settled(row).map(count));
+    let dropped = row.dropped.map(count);
     let offered = row.offered.filter(|offered| *offered > 0).unwrap_or(1);
-    let counts = row.offered.zip(settled(row));
+    let dropped_percent = dropped.map(|dropped| dropped * 100.0 / count(offered));
+    figures.put_some(FigureId::Dropped, dropped);
+    figures.put_some(FigureId::DroppedPercent, dropped_percent);
+    let verified = row.conditions_verified.map(f64::from);
+    figures.put_some(FigureId::ConditionsVerified, verified);
     let drive = row.emulated_drive.as_ref();
-    let derived = [
-        (FigureId::TimeInFlight, row.stated(FigureId::Mean)),
-        (FigureId::HalvesPercent, halves),
-        (FigureId::Offered, counts.map(|(offered, _)| offered as f64)),
-        (FigureId::Settled, counts.map(|(_, settled)| settled as f64)),
-        (FigureId::Dropped, dropped),
-        (
-            FigureId::DroppedPercent,
-            dropped.map(|dropped| dropped * 100.0 / offered as f64),
-        ),
-        (
-            FigureId::ConditionsVerified,
-            row.conditions_verified.map(f64::from),
-        ),
-        (
-            FigureId::EmulatedOps,
-            drive.map(|_| row.emulated_ops as f64),
-        ),
-    ];
-    let derived = derived.into_iter();
-    figures.extend(derived.filter_map(|(figure, value)| Some((figure, value?))));
-    figures
+    let ops = drive.map(|_| count(row.emulated_ops));
+    figures.put_some(FigureId::EmulatedOps, ops);
 }
 
 /// Transactions that ended in one way or another.
@@ -183,11 +173,12 @@ fn settled(row: &ClaimFigure) -> Option<u64> {
 }
 
 fn moved(row: &ClaimFigure) -> Move {
-    Move {
+    let mut moved = Move {
         about: AuditSubject::Named(row.title()),
-        figures: figures_of_row(row).into_iter().collect(),
-        agrees: None,
-    }
+        ..Move::default()
+    };
+    put_row(row, &mut moved.figures);
+    moved
 }
 
 fn pair(claim: &PublishedClaim, comparison: &super::ClaimComparison) -> Option<Pair> {
@@ -240,15 +231,11 @@ fn side(claim: &PublishedClaim, side: &ClaimSide) -> AuditedSide {
     let mut figures = figures_of(&method);
     let bytes = figures.value(FigureId::DataMb).map(|mb| mb * 1e6);
     let each = bytes.zip(units).map(|(bytes, (_, n))| bytes / n as f64);
-    let derived = [
-        (FigureId::BytesPerUnit, each),
-        (FigureId::Victims, side.victims.map(f64::from)),
-        // The last row of a ladder is the one that is quoted.
-        (FigureId::TpmPerNopm, ratios.next_back()),
-        (FigureId::Runs, method.runs.map(f64::from)),
-    ];
-    let derived = derived.into_iter();
-    figures.extend(derived.filter_map(|(figure, value)| Some((figure, value?))));
+    figures.put_some(FigureId::BytesPerUnit, each);
+    figures.put_some(FigureId::Victims, side.victims.map(f64::from));
+    // The last row of a ladder is the one that is quoted.
+    figures.put_some(FigureId::TpmPerNopm, ratios.next_back());
+    figures.put_some(FigureId::Runs, method.runs.map(f64::from));
     AuditedSide {
         generator: method.generator.ok_or(Missing::NoPlace),
         durability: method.durability.clone(),

@@ -115,11 +115,11 @@ fn put_figures(
     figures.put_all(FigureId::Nopm, tpm_nopm(point).or_else(printed));
     let cpu = simulated_cpu(ladder, point);
     figures.put(FigureId::SimulatedCpu, cpu);
-    figures.extend(point.power_cut.as_ref().map(|cut| {
+    let acknowledged = point.power_cut.as_ref().map(|cut| {
         let receipts = cut.receipts.iter();
-        let acknowledged: u64 = receipts.map(|receipt| receipt.acknowledged).sum();
-        (FigureId::Acknowledged, acknowledged as f64)
-    }));
+        receipts.map(|receipt| receipt.acknowledged).sum::<u64>() as f64
+    });
+    figures.put_some(FigureId::Acknowledged, acknowledged);
 }
 
 /// Of the machine that had most: the system's, plimsoll's, or a generator's.

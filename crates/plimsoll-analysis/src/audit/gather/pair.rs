@@ -221,7 +221,7 @@ fn side(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> AuditedSide {
         .as_ref()
         .zip(loaded_mb)
         .map(|((_, units), mb)| mb * 1e6 / units);
-    figures.extend(bytes.map(|bytes| (FigureId::BytesPerUnit, bytes)));
+    figures.put_some(FigureId::BytesPerUnit, bytes);
     AuditedSide {
         generator: facts.place(system),
         durability: durability(facts, system, ladder.medium.as_deref()),

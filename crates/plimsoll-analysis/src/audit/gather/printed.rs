@@ -33,13 +33,11 @@ fn row(printed: PrintedLatencies) -> RelatedFigures {
         share: own.share,
         ms: own.ms,
     });
+    let mut figures = FigureSet::default();
+    figures.put_some(FigureId::Mean, printed.mean_ms);
     RelatedFigures {
         percentiles: percentiles.collect(),
-        figures: printed
-            .mean_ms
-            .map(|ms| (FigureId::Mean, ms))
-            .into_iter()
-            .collect(),
+        figures,
         resolution_percent: printed.rounding_percent,
         ..RelatedFigures::default()
     }

@@ -133,13 +133,10 @@ fn common(
         governor: facts.host("governor").map(str::to_owned),
         ..SystemInput::unknown(about)
     };
-    input
-        .figures
-        .extend(sampled.map(|percent| (FigureId::CompressiblePercent, percent)));
-    input.figures.extend([(
-        FigureId::StatedCompressiblePercent,
-        stated_compressible(facts, id),
-    )]);
+    let figures = &mut input.figures;
+    figures.put_some(FigureId::CompressiblePercent, sampled);
+    let stated = stated_compressible(facts, id);
+    figures.put(FigureId::StatedCompressiblePercent, Ok(stated));
     input
 }
 

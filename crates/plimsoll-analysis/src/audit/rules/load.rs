@@ -2,7 +2,7 @@
 
 use super::client::client;
 use super::plausible::plausible;
-use super::result::RuleResult;
+use super::result::{RuleCheck, RuleResult, verdicts};
 use crate::audit::input::LoadInput;
 use crate::audit::{Evidence, Missing, Next, Rule, RuleVerdict};
 use crate::summary::{FigureId, Finding, FindingKind};
@@ -17,36 +17,29 @@ const ROUNDING_S: f64 = 0.5;
 /// So many standard deviations of a count are no chance: 1 in 10,000.
 const CHANCE: f64 = 3.9;
 
-type LoadCheck = fn(&LoadInput, &Thresholds, &mut RuleResult);
+const RULES: [RuleCheck<LoadInput>; 12] = [
+    (Rule::Little, little),
+    (Rule::Conserve, conserve),
+    (Rule::Steady, steady),
+    (Rule::Short, short),
+    (Rule::Cached, cached),
+    (Rule::Client, client),
+    (Rule::Noise, noise),
+    (Rule::Ratio, ratio),
+    (Rule::Consist, consist),
+    (Rule::Emulated, emulated),
+    (Rule::Virtual, simulated),
+    (Rule::Plausible, plausible),
+];
 
 pub(super) fn evaluate(load: &LoadInput, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, LoadCheck); 12] = [
-        (Rule::Little, little),
-        (Rule::Conserve, conserve),
-        (Rule::Steady, steady),
-        (Rule::Short, short),
-        (Rule::Cached, cached),
-        (Rule::Client, client),
-        (Rule::Noise, noise),
-        (Rule::Ratio, ratio),
-        (Rule::Consist, consist),
-        (Rule::Emulated, emulated),
-        (Rule::Virtual, simulated),
-        (Rule::Plausible, plausible),
-    ];
+    let mut all = verdicts(&RULES, load, &load.about, thresholds);
     let acknowledged = load.figures.value(FigureId::Acknowledged);
-    let cut = acknowledged.map(|acknowledged| durable(load, acknowledged as u64));
-    let suspicion = (!load.suspicions.is_empty()).then(|| suspected(load));
-    rules
-        .into_iter()
-        .map(|(rule, check)| {
-            let mut result = RuleResult::default();
-            check(load, thresholds, &mut result);
-            result.verdict(rule, &load.about)
-        })
-        .chain(cut)
-        .chain(suspicion)
-        .collect()
+    all.extend(acknowledged.map(|acknowledged| durable(load, acknowledged as u64)));
+    if !load.suspicions.is_empty() {
+        all.push(suspected(load));
+    }
+    all
 }
 
 /// The findings of the summary on the same subject.

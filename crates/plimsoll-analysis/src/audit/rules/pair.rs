@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::scatter;
-use super::result::RuleResult;
+use super::result::{RuleCheck, RuleResult, verdicts};
 use super::system::is_unsafe;
 use crate::audit::input::{AuditedSide, Known, LoadMaintenance, Pair, Settings};
 use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleVerdict};
@@ -29,31 +29,23 @@ pub(in crate::audit) const BACKUPS: &str = "backups";
 /// Set apart from the configuration by rules of their own.
 pub(in crate::audit) const VICTIMS: &str = "loaded systems";
 
-type PairCheck = fn(&Pair, &Thresholds, &mut RuleResult);
+const RULES: [RuleCheck<Pair>; 8] = [
+    (Rule::SameBox, same_box),
+    (Rule::Durable, durable),
+    (Rule::Maint, maintained),
+    (Rule::OneFactor, one_factor),
+    (Rule::Victims, victims),
+    (Rule::Ratio, ratio),
+    (Rule::Size, size),
+    (Rule::Repeat, repeat),
+];
 
 pub(super) fn evaluate(pair: &Pair, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, PairCheck); 8] = [
-        (Rule::SameBox, same_box),
-        (Rule::Durable, durable),
-        (Rule::Maint, maintained),
-        (Rule::OneFactor, one_factor),
-        (Rule::Victims, victims),
-        (Rule::Ratio, ratio),
-        (Rule::Size, size),
-        (Rule::Repeat, repeat),
-    ];
     let about = AuditSubject::Pair {
         first: pair.first.name.clone(),
         second: pair.second.name.clone(),
     };
-    rules
-        .into_iter()
-        .map(|(rule, check)| {
-            let mut result = RuleResult::default();
-            check(pair, thresholds, &mut result);
-            result.verdict(rule, &about)
-        })
-        .collect()
+    verdicts(&RULES, pair, &about, thresholds)
 }
 
 /// An input of both sides; else notes that it is missing.

@@ -19,6 +19,11 @@ pub(super) fn plausible(load: &LoadInput, thresholds: &Thresholds, result: &mut 
     }
 }
 
+/// Whoever states figures that contradict each other has a source to look at.
+fn check(holds: bool, evidence: Evidence, result: &mut RuleResult) {
+    result.check(holds, evidence, Error, Next::CheckSource);
+}
+
 fn related(row: &RelatedFigures, thresholds: &Thresholds, result: &mut RuleResult) {
     let in_order = [&row.percentiles, &row.lowest, &row.highest]
         .map(|percentiles| order(percentiles, row, result));
@@ -27,7 +32,7 @@ fn related(row: &RelatedFigures, thresholds: &Thresholds, result: &mut RuleResul
     }
     if let Ok([tpm, nopm]) = row.figures.read_all(RelatedFigures::ORDERS) {
         let evidence = Evidence::NewOrders { nopm, tpm };
-        result.check(nopm <= tpm, evidence, Error, Next::CheckSource);
+        check(nopm <= tpm, evidence, result);
     }
     if let Ok(stated) = row.figures.read_all(RelatedFigures::BANDWIDTH) {
         bandwidth(stated, thresholds, result);
@@ -38,7 +43,7 @@ fn related(row: &RelatedFigures, thresholds: &Thresholds, result: &mut RuleResul
             low: range.low,
             high: range.high,
         };
-        result.check(range.low <= range.high, evidence, Error, Next::CheckSource);
+        check(range.low <= range.high, evidence, result);
     }
     row.neighbours
         .iter()
@@ -88,20 +93,10 @@ fn mean(row: &RelatedFigures, thresholds: &Thresholds, result: &mut RuleResult) 
     let rounding = (thresholds.rounding + row.resolution_percent) / 100.0;
     let bound_ms = least_mean(&row.percentiles);
     let evidence = Evidence::MeanAtLeast { mean_ms, bound_ms };
-    result.check(
-        mean_ms * (1.0 + rounding) >= bound_ms,
-        evidence,
-        Error,
-        Next::CheckSource,
-    );
+    check(mean_ms * (1.0 + rounding) >= bound_ms, evidence, result);
     if let Some(bound_ms) = highest_mean(&row.percentiles) {
         let evidence = Evidence::MeanAtMost { mean_ms, bound_ms };
-        result.check(
-            mean_ms * (1.0 - rounding) <= bound_ms,
-            evidence,
-            Error,
-            Next::CheckSource,
-        );
+        check(mean_ms * (1.0 - rounding) <= bound_ms, evidence, result);
     }
 }
 
@@ -150,12 +145,7 @@ fn bandwidth(
         off_percent,
         limit_percent,
     };
-    result.check(
-        off_percent.abs() <= limit_percent,
-        evidence,
-        Error,
-        Next::CheckSource,
-    );
+    check(off_percent.abs() <= limit_percent, evidence, result);
 }
 
 fn beside_others(rate: &Neighbours, thresholds: &Thresholds, result: &mut RuleResult) {
@@ -171,10 +161,5 @@ fn beside_others(rate: &Neighbours, thresholds: &Thresholds, result: &mut RuleRe
         times,
         limit,
     };
-    result.check(
-        times < limit && times > 1.0 / limit,
-        evidence,
-        Error,
-        Next::CheckSource,
-    );
+    check(times < limit && times > 1.0 / limit, evidence, result);
 }

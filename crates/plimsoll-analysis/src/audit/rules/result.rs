@@ -2,7 +2,26 @@
 
 use crate::audit::input::Known;
 use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleOutcome, RuleVerdict};
+use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity;
+
+/// A rule, and what it checks of a subject.
+pub(super) type RuleCheck<T> = (Rule, fn(&T, &Thresholds, &mut RuleResult));
+
+/// The verdicts of rules about one subject.
+pub(super) fn verdicts<T>(
+    rules: &[RuleCheck<T>],
+    subject: &T,
+    about: &AuditSubject,
+    thresholds: &Thresholds,
+) -> Vec<RuleVerdict> {
+    let verdicts = rules.iter().map(|(rule, check)| {
+        let mut result = RuleResult::default();
+        check(subject, thresholds, &mut result);
+        result.verdict(*rule, about)
+    });
+    verdicts.collect()
+}
 
 /// Collects the evidence of a rule: several inputs in turn, some of which may be missing.
 #[derive(Debug, Default)]

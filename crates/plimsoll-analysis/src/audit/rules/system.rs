@@ -1,6 +1,6 @@
 //! Rules about a system on a medium, or a side of a published table.
 
-use super::result::RuleResult;
+use super::result::{RuleCheck, RuleResult, verdicts};
 use crate::audit::input::{GeneratorLocation, Settings, SystemInput};
 use crate::audit::{Evidence, Missing, Next, Rule, RuleVerdict};
 use crate::summary::{DiagnosisSummary, FigureId};
@@ -9,27 +9,19 @@ use plimsoll_record::DiagnosisLevel;
 use plimsoll_record::Severity;
 use plimsoll_record::Severity::{Error, Note, Warning};
 
-type SystemCheck = fn(&SystemInput, &Thresholds, &mut RuleResult);
+const RULES: [RuleCheck<SystemInput>; 8] = [
+    (Rule::SameBox, same_box),
+    (Rule::Omission, omission),
+    (Rule::Durable, durable),
+    (Rule::Lies, lies),
+    (Rule::Thin, thin),
+    (Rule::Entropy, entropy),
+    (Rule::Noise, noise),
+    (Rule::PctAvg, percentiles),
+];
 
 pub(super) fn evaluate(system: &SystemInput, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, SystemCheck); 8] = [
-        (Rule::SameBox, same_box),
-        (Rule::Omission, omission),
-        (Rule::Durable, durable),
-        (Rule::Lies, lies),
-        (Rule::Thin, thin),
-        (Rule::Entropy, entropy),
-        (Rule::Noise, noise),
-        (Rule::PctAvg, percentiles),
-    ];
-    rules
-        .into_iter()
-        .map(|(rule, check)| {
-            let mut result = RuleResult::default();
-            check(system, thresholds, &mut result);
-            result.verdict(rule, &system.about)
-        })
-        .collect()
+    verdicts(&RULES, system, &system.about, thresholds)
 }
 
 /// By itself it only has to be known; what was compared under different conditions is another matter.

@@ -282,6 +282,10 @@ fn fired(verdicts: &[RuleVerdict]) -> Vec<(Rule, Severity)> {
         .collect()
 }
 
+fn fired_on(input: &AuditInput) -> Vec<(Rule, Severity)> {
+    fired(&evaluate(input, &Thresholds::default()))
+}
+
 #[test]
 fn nothing_fires_on_a_good_run_and_every_rule_passes() {
     let verdicts = evaluate(&good(), &Thresholds::default());
@@ -304,7 +308,7 @@ fn each_fault_fires_its_rule_and_no_other() {
         let mut input = good();
         fault(&mut input);
         assert_eq!(
-            fired(&evaluate(&input, &Thresholds::default())),
+            fired_on(&input),
             [(*rule, *severity)],
             "{}: {name}",
             rule.code()
@@ -479,13 +483,10 @@ fn chance_is_no_reason_to_fire() {
         (FigureId::NewOrders, 900.0),
         (FigureId::TpmPerNopm, 2.24 * 1.11),
     ]);
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), []);
+    assert_eq!(fired_on(&input), []);
     let second = &mut input.pairs[0].second;
     second.figures.extend([(FigureId::TpmPerNopm, 2.24 * 1.12)]);
-    assert_eq!(
-        fired(&evaluate(&input, &Thresholds::default())),
-        [(Rule::Ratio, Severity::Error)]
-    );
+    assert_eq!(fired_on(&input), [(Rule::Ratio, Severity::Error)]);
 }
 
 #[test]
@@ -513,10 +514,7 @@ fn a_transaction_across_the_windows_edge_is_no_contradiction() {
         "nor is it a pass"
     );
     load_with(&mut input, [(FigureId::InFlightEdges, 1.0)]);
-    assert_eq!(
-        fired(&evaluate(&input, &Thresholds::default())),
-        [(Rule::Little, Severity::Error)]
-    );
+    assert_eq!(fired_on(&input), [(Rule::Little, Severity::Error)]);
 }
 
 #[test]
@@ -530,29 +528,20 @@ fn an_emulated_drive_beside_a_directory_is_one_difference() {
     ] {
         differ(&mut input, 0, key, value);
     }
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), []);
+    assert_eq!(fired_on(&input), []);
     let unslowed = input.pairs[0].second.configuration.clone();
     differ(&mut input, 0, "slower", "20");
-    assert_eq!(
-        fired(&evaluate(&input, &Thresholds::default())),
-        [(Rule::OneFactor, Severity::Error)]
-    );
+    assert_eq!(fired_on(&input), [(Rule::OneFactor, Severity::Error)]);
     input.pairs[0].second.configuration = unslowed;
     differ(&mut input, 0, "filesystem", "xfs");
-    assert_eq!(
-        fired(&evaluate(&input, &Thresholds::default())),
-        [(Rule::OneFactor, Severity::Error)]
-    );
+    assert_eq!(fired_on(&input), [(Rule::OneFactor, Severity::Error)]);
 }
 
 #[test]
 fn thresholds_decide() {
     let mut input = good();
     load_with(&mut input, [(FigureId::IntervalPercent, 9.0)]);
-    assert_eq!(
-        fired(&evaluate(&input, &Thresholds::default())),
-        [(Rule::Short, Severity::Warning)]
-    );
+    assert_eq!(fired_on(&input), [(Rule::Short, Severity::Warning)]);
     assert_eq!(
         fired(&evaluate(
             &input,
@@ -569,29 +558,19 @@ fn thresholds_decide() {
 fn noise_may_differ_with_the_systems_that_make_it() {
     let mut input = good();
     differ(&mut input, 1, "loaded systems", "12");
-    assert_eq!(
-        fired(&evaluate(&input, &Thresholds::default())),
-        [],
-        "only the victims' systems count"
-    );
+    assert_eq!(fired_on(&input), [], "only the victims' systems count");
     differ(&mut input, 1, "cpus", "8");
-    assert_eq!(
-        fired(&evaluate(&input, &Thresholds::default())),
-        [(Rule::OneFactor, Severity::Error)]
-    );
+    assert_eq!(fired_on(&input), [(Rule::OneFactor, Severity::Error)]);
 }
 
 #[test]
 fn drives_slowed_by_different_factors_differ_in_more_than_the_drive() {
     let mut input = good();
     differ(&mut input, 0, "slower", "50");
-    assert_eq!(
-        fired(&evaluate(&input, &Thresholds::default())),
-        [(Rule::OneFactor, Severity::Error)]
-    );
+    assert_eq!(fired_on(&input), [(Rule::OneFactor, Severity::Error)]);
     let slowed = input.pairs[0].second.configuration.clone();
     input.pairs[0].first.configuration = slowed;
-    let of_both = fired(&evaluate(&input, &Thresholds::default()));
+    let of_both = fired_on(&input);
     assert!(
         !of_both.iter().any(|(rule, _)| *rule == Rule::OneFactor),
         "{of_both:?}"

@@ -1,6 +1,6 @@
 //! Windows too short for an interval, and windows whose percentiles are kept coarsely.
 
-use super::{evaluate, fired, good, load_with, percentile};
+use super::{evaluate, fired, fired_on, good, load_with, percentile};
 use crate::audit::input::RelatedFigures;
 use crate::audit::{Evidence, Next, Rule, RuleOutcome};
 use crate::summary::{FigureId, FigureSet};
@@ -34,12 +34,9 @@ fn a_window_without_an_interval_is_a_warning_and_a_note_of_a_probe() {
     };
     assert_eq!(evidence, &[expected]);
     input.loads[0].probe = true;
-    assert_eq!(
-        fired(&evaluate(&input, &Thresholds::default())),
-        [(Rule::Short, Severity::Note)]
-    );
+    assert_eq!(fired_on(&input), [(Rule::Short, Severity::Note)]);
     load_with(&mut input, [(FigureId::IntervalPercent, 4.9)]);
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), []);
+    assert_eq!(fired_on(&input), []);
 }
 
 #[test]
@@ -57,10 +54,7 @@ fn percentiles_of_coarse_buckets_are_plausible_within_their_resolution() {
     };
     let mut input = good();
     input.loads[0].rows = vec![row(0.0)];
-    assert_eq!(
-        fired(&evaluate(&input, &Thresholds::default())),
-        [(Rule::Plausible, Severity::Error)]
-    );
+    assert_eq!(fired_on(&input), [(Rule::Plausible, Severity::Error)]);
     input.loads[0].rows = vec![row(COARSE_ERROR_PERCENT)];
-    assert_eq!(fired(&evaluate(&input, &Thresholds::default())), []);
+    assert_eq!(fired_on(&input), []);
 }
