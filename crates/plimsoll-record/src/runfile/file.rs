@@ -65,7 +65,7 @@ impl RunFile {
         )
     }
 
-    /// Of the row that was inserted last.
+    /// Id of the row that was inserted last.
     pub(super) fn last_id(&self) -> i64 {
         self.db.last_insert_rowid()
     }

@@ -143,16 +143,7 @@ fn a_file_that_nobody_closed_opens_with_what_was_committed() {
         end: tail,
         phase: PhaseKind::Measure,
     };
-    let second = LaneSecond {
-        tick,
-        in_flight: 1,
-        tallies,
-        earlier: Vec::new(),
-        late: 0,
-        overflow: 0,
-        merge_lag: Nanos::ZERO,
-        absence: Absence::default(),
-    };
+    let second = LaneSecond::new(tick, 1, tallies);
     file.second(open, SubjectId(6), Nanos::ZERO, &second)
         .unwrap();
     file.commit().unwrap();

@@ -1,4 +1,4 @@
-//! What servers' sessions did, in a few bytes a second: names stand in a table of their own.
+//! States of servers' sessions, in a few bytes a second: names stand in a table of their own.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::hist::CoarseHist;
 use crate::join::{Renumbering, renumber};
-use crate::lane::{Absence, LaneSecond, TransactionStats};
+use crate::lane::{LaneSecond, TransactionStats};
 use crate::metric::Metric;
 use crate::{Phase, PhaseId, Record, RunInfo, Sample, Second, Series, Subject, SubjectId};
 use plimsoll_plan::RecordedPlan;
@@ -202,16 +202,7 @@ fn ticks(
         };
         let lane = ticks
             .entry((second.phase, second.subject, second.start, second.end))
-            .or_insert(LaneSecond {
-                tick,
-                in_flight: second.in_flight,
-                tallies: Vec::new(),
-                earlier: Vec::new(),
-                late: 0,
-                overflow: 0,
-                merge_lag: Nanos::ZERO,
-                absence: Absence::default(),
-            });
+            .or_insert_with(|| LaneSecond::new(tick, second.in_flight, Vec::new()));
         let service = second.service.as_ref().map(CoarseHist::to_hist);
         let place = second.txn as usize;
         if lane.tallies.len() <= place {

@@ -290,7 +290,7 @@ impl RunFile {
         )
     }
 
-    /// What the probes saw at one time; samples of one subject become one row.
+    /// Samples of one time; those of one subject become one row.
     pub fn samples(&self, samples: &[(SubjectId, Metric, Sample)]) -> Result<()> {
         let mut rows: BTreeMap<(SubjectId, Nanos), Vec<(Metric, Sample)>> = BTreeMap::new();
         for (subject, metric, sample) in samples {

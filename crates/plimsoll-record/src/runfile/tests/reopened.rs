@@ -35,8 +35,9 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 fn loaded_phases(record: &Record, point: PointId) -> usize {
-    let own = record.phases.iter();
-    own.filter(|phase| phase.point == Some(point) && phase.kind.is_under_load())
+    let phases = record.phases.iter();
+    phases
+        .filter(|phase| phase.point == Some(point) && phase.kind.is_under_load())
         .count()
 }
 
