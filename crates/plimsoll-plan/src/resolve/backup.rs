@@ -57,7 +57,6 @@ pub(super) fn resolve_step(
     at: &At<RawStep>,
     names: &Names<'_>,
     taken: &mut BTreeSet<String>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<BackupStep> {
     let raw = at.get();
@@ -67,7 +66,7 @@ pub(super) fn resolve_step(
         .filter(|name| can_be_saved(name, names, findings));
     let on = needed_media(at, system, names, findings);
     let to = place(&raw.to, names, findings);
-    let every = period(&raw.every, options, findings);
+    let every = period(&raw.every, names.options, findings);
     let backup = raw.run.as_ref()?.get();
     let system = system.filter(|system| has_method(backup, system, names, findings))?;
     Some(BackupStep {

@@ -3,7 +3,6 @@
 use super::names::Names;
 use super::step_keys::planned_measure;
 use super::values::scaled;
-use crate::Options;
 use crate::findings::Findings;
 use crate::raw::RawStep;
 use crate::resolved::{DriveForm, WithoutFuse};
@@ -16,7 +15,6 @@ pub(super) fn resolve(
     system: Option<&At<String>>,
     on: Option<&[String]>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Option<Nanos>> {
     let Some(written) = &at.get().power_cut else {
@@ -45,7 +43,7 @@ pub(super) fn resolve(
         );
         return None;
     }
-    let after = scaled(after, options, written.span(), findings)?.max(Nanos::SECOND);
+    let after = scaled(after, names.options, written.span(), findings)?.max(Nanos::SECOND);
     fits.then_some(Some(after))
 }
 

@@ -22,7 +22,6 @@ pub(super) fn resolve(
     at: &At<RawStep>,
     on: Option<&[String]>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Vec<MemberEvent>> {
     let Some(written) = &at.get().event else {
@@ -34,11 +33,11 @@ pub(super) fn resolve(
     let events: Vec<Option<PlannedEvent>> = written
         .get()
         .iter()
-        .map(|event| resolve_one(event, planned, options, findings))
+        .map(|event| resolve_one(event, planned, names.options, findings))
         .collect();
     let events = events.into_iter().collect::<Option<Vec<PlannedEvent>>>()?;
-    let measure = scaled(planned, options, written.span(), findings)?;
-    let Some(mut events) = with_moments(&events, measure, seed(names, options)) else {
+    let measure = scaled(planned, names.options, written.span(), findings)?;
+    let Some(mut events) = with_moments(&events, measure, seed(names)) else {
         let message = "a random event has no time".to_owned();
         let help = "it happens between the events that are written before and after it, from 1s to the end of the measurement";
         findings.error(written.span(), message, help);
@@ -58,9 +57,10 @@ struct PlannedEvent {
     change: MemberChange,
 }
 
-fn seed(names: &Names<'_>, options: &Options) -> u64 {
+fn seed(names: &Names<'_>) -> u64 {
     let written = names.raw.seed.as_ref().map(|seed| *seed.get());
-    options
+    names
+        .options
         .seed
         .or(written)
         .unwrap_or_else(|| names.raw.data_seed())

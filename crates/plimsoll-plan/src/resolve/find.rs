@@ -19,7 +19,6 @@ pub(super) fn resolve(
     workload: Option<&At<String>>,
     measure: Option<Nanos>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Option<Search>> {
     let Some(find) = &at.get().find else {
@@ -31,7 +30,7 @@ pub(super) fn resolve(
         None => Some(None),
         Some(of) => txn(of, workload, names, findings).map(Some),
     };
-    let longest = longest(find, measure, options, findings);
+    let longest = longest(find, measure, names.options, findings);
     let start = match points? {
         [one] => *one,
         _ => {

@@ -55,6 +55,7 @@ pub(super) fn resolve(
     clashes(&systems, raw, findings);
     let mut names = Names {
         raw,
+        options,
         hosts,
         media,
         systems,
@@ -67,8 +68,7 @@ pub(super) fn resolve(
         "workload",
         findings,
         |name, workload, findings| {
-            workload::resolve(name, workload, &names, options, findings)
-                .map(|kind| (name.to_owned(), kind))
+            workload::resolve(name, workload, &names, findings).map(|kind| (name.to_owned(), kind))
         },
     );
     let mut backups = Vec::new();
@@ -87,7 +87,7 @@ pub(super) fn resolve(
             .backups
             .extend(backup.map(|backup| NamedBackup { name, backup }));
     }
-    let steps = step::resolve_all(&names, options, findings);
+    let steps = step::resolve_all(&names, findings);
     let on_hosts = host::of_plan(raw, &names, &steps, findings);
     let requirements = requirement::resolve_all(raw, &steps, findings);
     warn_of_unused(raw, &names, findings);

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::backup::{can_be_saved, has_method, is_backup, period, place};
 use super::names::Names;
-use crate::Options;
 use crate::findings::Findings;
 use crate::load::LoadShape;
 use crate::raw::{PlanTable, RawNoise, RawStep, TableKind};
@@ -14,7 +13,6 @@ use crate::value::At;
 pub(super) fn resolve(
     at: &At<RawStep>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Vec<Noise>> {
     let raw = at.get();
@@ -29,7 +27,7 @@ pub(super) fn resolve(
         .collect();
     let mut resolved = Vec::new();
     for entry in written.get() {
-        let noise = one(entry, names, options, findings);
+        let noise = one(entry, names, findings);
         if let Some(system) = &entry.get().system {
             if taken.contains(&system.get().as_str()) {
                 let message = format!("`{}` is at work in this step already", system.get());
@@ -46,12 +44,7 @@ pub(super) fn resolve(
     resolved.into_iter().collect()
 }
 
-fn one(
-    at: &At<RawNoise>,
-    names: &Names<'_>,
-    options: &Options,
-    findings: &mut Findings<'_>,
-) -> Option<Noise> {
+fn one(at: &At<RawNoise>, names: &Names<'_>, findings: &mut Findings<'_>) -> Option<Noise> {
     let raw = at.get();
     let run = names.workload(&at.span(), &raw.run, findings);
     let system = names.system(&at.span(), &raw.system, findings);
@@ -62,7 +55,7 @@ fn one(
                 && can_be_noise(system, names, findings)
                 && has_method(run.get(), system, names, findings)
         });
-        backup(run.get(), raw, names, options, findings).filter(|_| savable)
+        backup(run.get(), raw, names, findings).filter(|_| savable)
     } else {
         load(at, run, names, findings)
     };
@@ -91,12 +84,11 @@ fn backup(
     run: &str,
     raw: &RawNoise,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<NoiseWork> {
     raw.refuse(TableKind::BackupNoise, findings);
     let to = place(&raw.to, names, findings);
-    let every = period(&raw.every, options, findings);
+    let every = period(&raw.every, names.options, findings);
     Some(NoiseWork::Backup {
         backup: names.backup_id(run)?,
         cycles: Cycles {

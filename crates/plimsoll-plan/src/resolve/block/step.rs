@@ -34,7 +34,6 @@ pub(in crate::resolve) fn resolve(
     at: &At<RawStep>,
     names: &Names<'_>,
     taken: &mut BTreeSet<String>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<BlockStep> {
     let raw = at.get();
@@ -43,8 +42,8 @@ pub(in crate::resolve) fn resolve(
     let on = media(at, workload, names, findings);
     let at_once = at_once(raw, on.as_deref(), findings);
     let rounds = rounds(raw, findings);
-    let warm = warm(at, options, findings);
-    let measure = measure(at, options, findings);
+    let warm = warm(at, names.options, findings);
+    let measure = measure(at, names.options, findings);
     let workload = workload?.get();
     let on = on?;
     check_capacity(at, workload, &on, names, findings);
