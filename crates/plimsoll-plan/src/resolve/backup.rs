@@ -77,7 +77,7 @@ pub(super) fn resolve_step(
         cycles: Cycles {
             to: to?,
             count: raw.cycles(),
-            every: every?,
+            every,
         },
     })
 }
@@ -136,9 +136,9 @@ pub(super) fn period(
     every: &Option<At<RawTime>>,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Nanos> {
+) -> Nanos {
     match every {
-        None => Some(Nanos::ZERO),
+        None => Nanos::ZERO,
         Some(every) => scaled(every.value(), options, every.span(), findings),
     }
 }

@@ -94,7 +94,7 @@ fn backup(
         cycles: Cycles {
             to: to?,
             count: raw.cycles(),
-            every: every?,
+            every,
         },
     })
 }

@@ -93,17 +93,17 @@ fn load_step(
     let points = load::points(at, findings);
     let repeat = match &raw.repeat {
         Some(repeat) => at_most(repeat, "repeat", MOST_REPEATS, findings),
-        None => Some(raw.repeat()),
+        None => raw.repeat(),
     };
     let precondition = load::precondition(at, points.as_deref(), names.options, findings);
     let timeline = timeline(at, names.options, findings);
-    let measure = timeline.as_ref().map(|timeline| timeline.measure);
+    let measure = timeline.measure;
     let search = find::resolve(at, points.as_deref(), workload, measure, names, findings);
     refuse_thinking(raw, findings);
     sysbench_lacks(raw, names, findings);
     let power_cut = cut::resolve(at, system, on.as_deref(), names, findings);
     let events = events::resolve(at, on.as_deref(), names, findings);
-    let from = host::of_step(raw, system, points.as_deref(), names, findings);
+    let from = host::load_hosts(raw, system, points.as_deref(), names, findings);
     refuse_several(raw, system, names, findings);
     let noise = noise::resolve(at, names, findings);
     let workload = workload?.get();
@@ -113,36 +113,36 @@ fn load_step(
         system: names.system_id(system?.get())?,
         on: names.medium_ids(&on?)?,
         points: points?,
-        repeat: repeat?,
-        precondition: precondition?,
-        search: search?,
+        repeat,
+        precondition,
+        search,
         reset: raw.reset(),
         reset_by: raw.reset_by(),
-        timeline: timeline?,
+        timeline,
         pacing: Pacing {
             keying: raw.keying_and_think(),
             think: raw.keying_and_think(),
         },
         check: raw.check(),
         max_retries: raw.max_retries(),
-        power_cut: power_cut?,
-        events: events?,
-        from: from?,
+        power_cut,
+        events,
+        from,
         noise: noise?,
     })
 }
 
-fn timeline(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Option<Timeline> {
+fn timeline(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Timeline {
     let raw = at.get();
     let warm = raw.ramp.value().unwrap_or(DEFAULT_RAMP);
     let warm = scaled(warm, options, raw.ramp.span_or(&at.span()), findings);
     let cool = raw.cool.span_or(&at.span());
     let cool = scaled(raw.cool(), options, cool, findings);
-    Some(Timeline {
-        measure: measure(at, options, findings)?,
-        warm: warm?,
-        cool: cool?,
-    })
+    Timeline {
+        measure: measure(at, options, findings),
+        warm,
+        cool,
+    }
 }
 
 /// Refuses keys that take a single system where there are several.

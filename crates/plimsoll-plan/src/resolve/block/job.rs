@@ -64,47 +64,44 @@ fn resolve(
     let raw = at.get();
     let help = "state what the report calls it: name = \"RND4K Q32T1 read\"";
     let name = findings.required(&at.span(), "name", &raw.name, help);
-    let name = name.and_then(|name| job_name(name, taken, findings));
-    let curve = match &raw.curve {
-        None => Some(Vec::new()),
-        Some(curve) => shares(curve, findings),
-    };
-    let has_curve = raw.curve.is_some() && curve.as_ref().is_none_or(|curve| !curve.is_empty());
+    if let Some(name) = name {
+        check_job_name(name, taken, findings);
+    }
+    let curve = raw
+        .curve
+        .as_ref()
+        .map_or(Vec::new(), |curve| shares(curve, findings));
+    let has_curve = !curve.is_empty();
     let streams = match &raw.stream {
         None => stream::resolve(&at.span(), &raw.only_stream(), has_curve, findings)
             .map(|stream| vec![stream]),
         Some(list) => streams(raw, list, has_curve, findings),
     };
     Some(BlockJob {
-        name: name?,
+        name: name?.value(),
         streams: streams?,
-        curve: curve?,
+        curve,
     })
 }
 
-fn job_name(
+fn check_job_name(
     written: &At<RawText>,
     taken: &mut BTreeSet<String>,
     findings: &mut Findings<'_>,
-) -> Option<String> {
+) {
     let name = written.value();
     if name.chars().count() > LONGEST_NAME {
+        let help = "tables of reports have to hold it";
         findings.error(
             written.span(),
             "the name is longer than 64 characters",
-            "tables of reports have to hold it",
+            help,
         );
-        return None;
     }
     if !taken.insert(name.clone()) {
-        findings.error(
-            written.span(),
-            format!("two jobs are named `{name}`"),
-            "give each its own name",
-        );
-        return None;
+        let message = format!("two jobs are named `{name}`");
+        findings.error(written.span(), message, "give each its own name");
     }
-    Some(name)
 }
 
 fn streams(
@@ -173,10 +170,10 @@ fn check_stream_name(
 }
 
 /// Shares of a curve; empty for no curve.
-fn shares(written: &At<RawCurve>, findings: &mut Findings<'_>) -> Option<Vec<f64>> {
+fn shares(written: &At<RawCurve>, findings: &mut Findings<'_>) -> Vec<f64> {
     let list = match written.get() {
-        Either::Simple(Switch(false)) => return Some(Vec::new()),
-        Either::Simple(Switch(true)) => return Some(WHOLE_CURVE.to_vec()),
+        Either::Simple(Switch(false)) => return Vec::new(),
+        Either::Simple(Switch(true)) => return WHOLE_CURVE.to_vec(),
         Either::Composite(list) => list,
     };
     let example = "percent of what the job reaches at full speed, rising: curve = [10, 50, 100]";
@@ -189,22 +186,17 @@ fn shares(written: &At<RawCurve>, findings: &mut Findings<'_>) -> Option<Vec<f64
             "the curve has more than 100 points",
             example,
         );
-        return None;
     }
     let mut last = 0.0;
-    let mut fine = !list.is_empty();
-    for share in list {
+    for at in list {
+        let share = *at.get();
         // Written so that NaN fails.
-        if !(*share.get() > last && *share.get() <= HIGHEST_SHARE) {
-            findings.error(
-                share.span(),
-                format!("a share of {} cannot stand here", share.get()),
-                example,
-            );
-            fine = false;
+        if share > last && share <= HIGHEST_SHARE {
+            last = share;
         } else {
-            last = *share.get();
+            let message = format!("a share of {share} cannot stand here");
+            findings.error(at.span(), message, example);
         }
     }
-    fine.then(|| list.iter().map(|share| *share.get()).collect())
+    list.iter().map(|share| *share.get()).collect()
 }

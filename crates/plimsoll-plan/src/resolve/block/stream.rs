@@ -51,10 +51,10 @@ pub(super) fn resolve(
         threads: raw.threads(),
         per_second: raw.rate.value(),
         arrivals: raw.arrivals(),
-        access: access?,
+        access,
         compressible_percent: raw.compressible(),
         direct: raw.direct(),
-        sync: sync?,
+        sync,
     })
 }
 
@@ -131,7 +131,8 @@ fn shares(
 ) -> Option<Vec<SizeShare>> {
     let list = match written.get() {
         Either::Simple(size) => {
-            let size = block_size(size.resolved(), written.span(), direct, findings)?;
+            let size = size.resolved();
+            check_sector(size, written.span(), direct, findings);
             return Some(vec![SizeShare { size, percent: 100 }]);
         }
         Either::Composite(list) => list,
@@ -148,9 +149,9 @@ fn shares(
     let mut found: Vec<SizeShare> = Vec::new();
     for entry in list {
         let RawShare(size, percent) = entry.get();
-        let size = block_size(size.value(), size.span(), direct, findings);
-        let percent = self::percent(percent, "a share", 1, findings);
-        let Some((size, percent)) = size.zip(percent) else {
+        check_sector(size.value(), size.span(), direct, findings);
+        let size = size.value();
+        let Some(percent) = self::percent(percent, "a share", 1, findings) else {
             continue;
         };
         if found.iter().any(|other| other.size == size) {
@@ -208,14 +209,9 @@ fn percent(written: &At<i64>, what: &str, least: u32, findings: &mut Findings<'_
     percent
 }
 
-fn block_size(
-    size: Bytes,
-    at: Range<usize>,
-    direct: bool,
-    findings: &mut Findings<'_>,
-) -> Option<Bytes> {
+fn check_sector(size: Bytes, at: Range<usize>, direct: bool, findings: &mut Findings<'_>) {
     if !direct || size.0.is_multiple_of(SECTOR) {
-        return Some(size);
+        return;
     }
     let help = match bytes::binary(size) {
         Some(binary) => {
@@ -229,7 +225,6 @@ fn block_size(
         bytes::write(size)
     );
     findings.error(at, message, help);
-    None
 }
 
 fn check_rate(raw: &RawBlockStream, has_curve: bool, findings: &mut Findings<'_>) {
@@ -248,59 +243,45 @@ fn check_rate(raw: &RawBlockStream, has_curve: bool, findings: &mut Findings<'_>
     }
 }
 
-fn access(
-    raw: &RawBlockStream,
-    random: Option<u32>,
-    findings: &mut Findings<'_>,
-) -> Option<Access> {
+fn access(raw: &RawBlockStream, random: Option<u32>, findings: &mut Findings<'_>) -> Access {
     let Some(written) = &raw.access else {
-        return Some(Access::Uniform);
+        return Access::Uniform;
     };
     let access = match written.get() {
-        Either::Simple(AccessWord::Uniform) => Access::Uniform,
+        Either::Simple(AccessWord::Uniform) => return Access::Uniform,
         Either::Composite(RawAccess {
             zipf: Some(exponent),
             zones: None,
-        }) => zipf(exponent, findings)?,
+        }) => zipf(exponent, findings),
         Either::Composite(RawAccess {
             zipf: None,
             zones: Some(zones),
-        }) => Access::Zoned(self::zones(zones, findings)?),
+        }) => Access::Zoned(self::zones(zones, findings).unwrap_or_default()),
         Either::Composite(_) => {
             if !findings.is_incomplete(&written.span()) {
                 let help = "write { zipf = 1.1 } or { zones = [[95, 5], [4, 10], [1, 85]] }";
-                findings.error(
-                    written.span(),
-                    "`access` needs exactly one distribution",
-                    help,
-                );
+                let message = "`access` needs exactly one distribution";
+                findings.error(written.span(), message, help);
             }
-            return None;
+            return Access::Uniform;
         }
     };
-    if random == Some(0) && access != Access::Uniform {
-        findings.warn(
-            written.span(),
-            "`access` changes nothing: no request is at a random place",
-            "remove it",
-        );
-        return Some(Access::Uniform);
+    if random == Some(0) {
+        let message = "`access` changes nothing: no request is at a random place";
+        findings.warn(written.span(), message, "remove it");
+        return Access::Uniform;
     }
-    Some(access)
+    access
 }
 
-fn zipf(exponent: &At<f64>, findings: &mut Findings<'_>) -> Option<Access> {
+fn zipf(exponent: &At<f64>, findings: &mut Findings<'_>) -> Access {
     let theta = *exponent.get();
-    if ZIPF.contains(&theta) && theta != 1.0 {
-        return Some(Access::Zipf(theta));
+    if !ZIPF.contains(&theta) || theta == 1.0 {
+        let message = format!("the exponent cannot be {theta}");
+        let help = "0.01 to 10 is possible, except exactly 1, which fio cannot do: 1.01";
+        findings.error(exponent.span(), message, help);
     }
-    let help = "0.01 to 10 is possible, except exactly 1, which fio cannot do: 1.01";
-    findings.error(
-        exponent.span(),
-        format!("the exponent cannot be {theta}"),
-        help,
-    );
-    None
+    Access::Zipf(theta)
 }
 
 fn zones(written: &At<Vec<At<RawShare<i64>>>>, findings: &mut Findings<'_>) -> Option<Vec<Zone>> {
@@ -345,32 +326,25 @@ fn zones(written: &At<Vec<At<RawShare<i64>>>>, findings: &mut Findings<'_>) -> O
     whole.then_some(zones)
 }
 
-fn sync(
-    raw: &RawBlockStream,
-    read: Option<u32>,
-    findings: &mut Findings<'_>,
-) -> Option<SyncPolicy> {
+fn sync(raw: &RawBlockStream, read: Option<u32>, findings: &mut Findings<'_>) -> SyncPolicy {
     let Some(written) = &raw.sync else {
-        return Some(SyncPolicy::None);
+        return SyncPolicy::None;
     };
     let policy = match written.get() {
+        Either::Simple(SyncWord::None) => return SyncPolicy::None,
         Either::Simple(SyncWord::EachWrite) => SyncPolicy::EachWrite,
-        Either::Simple(SyncWord::None) => SyncPolicy::None,
         Either::Composite(RawSync { flush_every }) => {
             let help = "after how many writes: { flush_every = 1 }";
-            let every = findings.required(&written.span(), "flush_every", flush_every, help)?;
+            findings.required(&written.span(), "flush_every", flush_every, help);
             SyncPolicy::Flush {
-                every: every.value(),
+                every: flush_every.value().unwrap_or(1),
             }
         }
     };
-    if read == Some(100) && policy != SyncPolicy::None {
-        findings.warn(
-            written.span(),
-            "`sync` changes nothing: there are no writes",
-            "remove it",
-        );
-        return Some(SyncPolicy::None);
+    if read == Some(100) {
+        let message = "`sync` changes nothing: there are no writes";
+        findings.warn(written.span(), message, "remove it");
+        return SyncPolicy::None;
     }
-    Some(policy)
+    policy
 }
