@@ -14,10 +14,10 @@ pub(super) fn resolve(
     at: &At<RawStep>,
     names: &Names<'_>,
     findings: &mut Findings<'_>,
-) -> Option<Vec<Noise>> {
+) -> Vec<Noise> {
     let raw = at.get();
     let Some(written) = &raw.noise else {
-        return Some(Vec::new());
+        return Vec::new();
     };
     refuse_beside(raw, written.span(), findings);
     let mut taken: Vec<&str> = raw
@@ -27,7 +27,7 @@ pub(super) fn resolve(
         .collect();
     let mut resolved = Vec::new();
     for entry in written.get() {
-        let noise = one(entry, names, findings);
+        resolved.extend(one(entry, names, findings));
         if let Some(system) = &entry.get().system {
             if taken.contains(&system.get().as_str()) {
                 let message = format!("`{}` is at work in this step already", system.get());
@@ -39,9 +39,8 @@ pub(super) fn resolve(
             }
             taken.push(system.get());
         }
-        resolved.push(noise);
     }
-    resolved.into_iter().collect()
+    resolved
 }
 
 fn one(at: &At<RawNoise>, names: &Names<'_>, findings: &mut Findings<'_>) -> Option<Noise> {
@@ -50,12 +49,12 @@ fn one(at: &At<RawNoise>, names: &Names<'_>, findings: &mut Findings<'_>) -> Opt
     let system = names.system(&at.span(), &raw.system, findings);
     let run = run?;
     let work = if is_backup(run.get(), names) {
-        let savable = system.is_none_or(|system| {
-            can_be_saved(system, names, findings)
+        if let Some(system) = system {
+            let _ = can_be_saved(system, names, findings)
                 && can_be_noise(system, names, findings)
-                && has_method(run.get(), system, names, findings)
-        });
-        backup(run.get(), raw, names, findings).filter(|_| savable)
+                && has_method(run.get(), system, names, findings);
+        }
+        backup(run.get(), raw, names, findings)
     } else {
         load(at, run, names, findings)
     };

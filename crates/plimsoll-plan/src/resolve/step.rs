@@ -128,7 +128,7 @@ fn load_step(
         power_cut,
         events,
         from,
-        noise: noise?,
+        noise,
     })
 }
 

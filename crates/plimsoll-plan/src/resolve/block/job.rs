@@ -23,7 +23,7 @@ const WHOLE_CURVE: [f64; 11] = [
 pub(super) fn resolve_all(
     list: &At<Vec<At<RawBlockJob>>>,
     findings: &mut Findings<'_>,
-) -> Option<Vec<BlockJob>> {
+) -> Vec<BlockJob> {
     if list.get().is_empty() && !findings.is_incomplete(&list.span()) {
         findings.error(
             list.span(),
@@ -34,10 +34,7 @@ pub(super) fn resolve_all(
     resolve_list(list.get(), findings)
 }
 
-pub(super) fn resolve_list(
-    list: &[At<RawBlockJob>],
-    findings: &mut Findings<'_>,
-) -> Option<Vec<BlockJob>> {
+pub(super) fn resolve_list(list: &[At<RawBlockJob>], findings: &mut Findings<'_>) -> Vec<BlockJob> {
     if let Some(job) = list.get(MOST_JOBS) {
         findings.error(
             job.span(),
@@ -46,14 +43,10 @@ pub(super) fn resolve_list(
         );
     }
     let mut taken = BTreeSet::new();
-    let jobs: Vec<_> = list
-        .iter()
+    list.iter()
         .take(MOST_JOBS)
-        .map(|job| resolve(job, &mut taken, findings))
-        .collect();
-    jobs.into_iter()
-        .collect::<Option<Vec<_>>>()
-        .filter(|jobs| !jobs.is_empty())
+        .filter_map(|job| resolve(job, &mut taken, findings))
+        .collect()
 }
 
 fn resolve(
@@ -73,13 +66,15 @@ fn resolve(
         .map_or(Vec::new(), |curve| shares(curve, findings));
     let has_curve = !curve.is_empty();
     let streams = match &raw.stream {
-        None => stream::resolve(&at.span(), &raw.only_stream(), has_curve, findings)
-            .map(|stream| vec![stream]),
+        None => {
+            let stream = stream::resolve(&at.span(), &raw.only_stream(), has_curve, findings);
+            stream.into_iter().collect()
+        }
         Some(list) => streams(raw, list, has_curve, findings),
     };
     Some(BlockJob {
         name: name?.value(),
-        streams: streams?,
+        streams,
         curve,
     })
 }
@@ -109,7 +104,7 @@ fn streams(
     list: &At<Vec<At<RawBlockStream>>>,
     has_curve: bool,
     findings: &mut Findings<'_>,
-) -> Option<Vec<BlockStream>> {
+) -> Vec<BlockStream> {
     raw.refuse(TableKind::Streams, findings);
     let written = list.get();
     if written.is_empty() && !findings.is_incomplete(&list.span()) {
@@ -139,18 +134,14 @@ fn streams(
         );
     }
     let mut taken = BTreeSet::new();
-    let streams: Vec<_> = written
+    written
         .iter()
         .take(MOST_STREAMS)
-        .map(|at| {
+        .filter_map(|at| {
             check_stream_name(at, &mut taken, findings);
             stream::resolve(&at.span(), at.get(), has_curve, findings)
         })
-        .collect();
-    streams
-        .into_iter()
-        .collect::<Option<Vec<_>>>()
-        .filter(|streams| !streams.is_empty())
+        .collect()
 }
 
 fn check_stream_name(

@@ -95,8 +95,8 @@ fn sizes(
         );
     }
     Some(SizesByKind {
-        reads: reads??,
-        writes: writes??,
+        reads: reads?,
+        writes: writes?,
     })
 }
 
@@ -124,28 +124,16 @@ fn warn_of_unused_sizes(raw: &RawBlockStream, read: Option<u32>, findings: &mut 
     }
 }
 
-fn shares(
-    written: &At<RawSizes>,
-    direct: bool,
-    findings: &mut Findings<'_>,
-) -> Option<Vec<SizeShare>> {
+fn shares(written: &At<RawSizes>, direct: bool, findings: &mut Findings<'_>) -> Vec<SizeShare> {
     let list = match written.get() {
         Either::Simple(size) => {
             let size = size.resolved();
             check_sector(size, written.span(), direct, findings);
-            return Some(vec![SizeShare { size, percent: 100 }]);
+            return vec![SizeShare { size, percent: 100 }];
         }
         Either::Composite(list) => list,
     };
     let example = "sizes and their shares in percent: block = [[\"4KiB\", 40], [\"8KiB\", 60]]";
-    if list.len() > MOST_SIZES {
-        findings.error(
-            written.span(),
-            format!("more than {MOST_SIZES} sizes"),
-            "fio has room for so many",
-        );
-        return None;
-    }
     let mut found: Vec<SizeShare> = Vec::new();
     for entry in list {
         let RawShare(size, percent) = entry.get();
@@ -155,42 +143,33 @@ fn shares(
             continue;
         };
         if found.iter().any(|other| other.size == size) {
-            findings.error(
-                entry.span(),
-                format!("{} is there twice", bytes::write(size)),
-                example,
-            );
+            let message = format!("{} is there twice", bytes::write(size));
+            findings.error(entry.span(), message, example);
         }
         found.push(SizeShare { size, percent });
     }
-    if found.len() < list.len() || findings.is_incomplete(&written.span()) {
-        return None;
+    if list.len() > MOST_SIZES {
+        let message = format!("more than {MOST_SIZES} sizes");
+        findings.error(written.span(), message, "fio has room for so many");
+    } else if found.len() == list.len() && !findings.is_incomplete(&written.span()) {
+        let percents = found.iter().map(|share| share.percent);
+        check_sum(percents, written.span(), example, findings);
     }
-    is_whole(
-        found.iter().map(|share| share.percent),
-        written.span(),
-        example,
-        findings,
-    )
-    .then_some(found)
+    found
 }
 
 /// Reports shares that do not add up to 100 %.
-fn is_whole(
+fn check_sum(
     shares: impl Iterator<Item = u32>,
     at: Range<usize>,
     example: &str,
     findings: &mut Findings<'_>,
-) -> bool {
+) {
     let sum: u32 = shares.sum();
     if sum != 100 {
-        findings.error(
-            at,
-            format!("the shares sum up to {sum} %, not to 100 %"),
-            example,
-        );
+        let message = format!("the shares sum up to {sum} %, not to 100 %");
+        findings.error(at, message, example);
     }
-    sum == 100
 }
 
 /// A share in percent.
@@ -200,11 +179,8 @@ fn percent(written: &At<i64>, what: &str, least: u32, findings: &mut Findings<'_
         .filter(|percent| (least..=100).contains(percent));
     if percent.is_none() {
         let message = format!("{what} cannot be {}", written.get());
-        findings.error(
-            written.span(),
-            message,
-            format!("{least} to 100 is possible"),
-        );
+        let help = format!("{least} to 100 is possible");
+        findings.error(written.span(), message, help);
     }
     percent
 }
@@ -256,7 +232,7 @@ fn access(raw: &RawBlockStream, random: Option<u32>, findings: &mut Findings<'_>
         Either::Composite(RawAccess {
             zipf: None,
             zones: Some(zones),
-        }) => Access::Zoned(self::zones(zones, findings).unwrap_or_default()),
+        }) => Access::Zoned(self::zones(zones, findings)),
         Either::Composite(_) => {
             if !findings.is_incomplete(&written.span()) {
                 let help = "write { zipf = 1.1 } or { zones = [[95, 5], [4, 10], [1, 85]] }";
@@ -284,46 +260,32 @@ fn zipf(exponent: &At<f64>, findings: &mut Findings<'_>) -> Access {
     Access::Zipf(theta)
 }
 
-fn zones(written: &At<Vec<At<RawShare<i64>>>>, findings: &mut Findings<'_>) -> Option<Vec<Zone>> {
+fn zones(written: &At<Vec<At<RawShare<i64>>>>, findings: &mut Findings<'_>) -> Vec<Zone> {
     let example = "shares of requests and of space in percent: zones = [[95, 5], [4, 10], [1, 85]]";
     let list = written.get();
     let at = written.span();
-    if list.len() > MOST_ZONES {
-        findings.error(
-            at,
-            format!("more than {MOST_ZONES} zones"),
-            "fio has room for so many",
-        );
-        return None;
-    }
-    let zones = list.iter().map(|entry| {
-        let RawShare(requests, space) = entry.get();
-        let requests_percent = percent(requests, "a share of requests", 0, findings);
-        let space_percent = percent(space, "a share of space", 1, findings);
-        Some(Zone {
-            requests_percent: requests_percent?,
-            space_percent: space_percent?,
+    let zones: Vec<Zone> = list
+        .iter()
+        .filter_map(|entry| {
+            let RawShare(requests, space) = entry.get();
+            let requests_percent = percent(requests, "a share of requests", 0, findings);
+            let space_percent = percent(space, "a share of space", 1, findings);
+            Some(Zone {
+                requests_percent: requests_percent?,
+                space_percent: space_percent?,
+            })
         })
-    });
-    let zones: Vec<Zone> = zones
-        .collect::<Vec<_>>()
-        .into_iter()
-        .collect::<Option<_>>()?;
-    if findings.is_incomplete(&at) {
-        return None;
+        .collect();
+    if list.len() > MOST_ZONES {
+        let message = format!("more than {MOST_ZONES} zones");
+        findings.error(at, message, "fio has room for so many");
+    } else if zones.len() == list.len() && !findings.is_incomplete(&at) {
+        let requests = zones.iter().map(|zone| zone.requests_percent);
+        check_sum(requests, at.clone(), example, findings);
+        let space = zones.iter().map(|zone| zone.space_percent);
+        check_sum(space, at, example, findings);
     }
-    let whole = is_whole(
-        zones.iter().map(|zone| zone.requests_percent),
-        at.clone(),
-        example,
-        findings,
-    ) && is_whole(
-        zones.iter().map(|zone| zone.space_percent),
-        at,
-        example,
-        findings,
-    );
-    whole.then_some(zones)
+    zones
 }
 
 fn sync(raw: &RawBlockStream, read: Option<u32>, findings: &mut Findings<'_>) -> SyncPolicy {
