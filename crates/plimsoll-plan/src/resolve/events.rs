@@ -46,11 +46,10 @@ pub(super) fn resolve(
     if let Some(assemblies) = assemblies
         && events.len() == written.get().len()
     {
-        let help = check_members(&events, &assemblies);
-        let help = help.or_else(|| check_network(&events, &assemblies));
-        if let Some(fault) = help.or_else(|| check_order(&events, &assemblies)) {
-            findings.error(written.span(), fault.message, fault.help);
-        }
+        let fault = member_fault(&events, &assemblies)
+            .or_else(|| network_fault(&events, &assemblies))
+            .or_else(|| order_fault(&events, &assemblies));
+        findings.fault(written.span(), fault);
     }
     events
 }
@@ -148,7 +147,7 @@ fn assemblies(
     assemblies.filter(|assemblies| !assemblies.is_empty())
 }
 
-fn check_members(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
+fn member_fault(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
     let members = assemblies
         .iter()
         .map(DriveAssembly::members)
@@ -165,7 +164,7 @@ fn check_members(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option
     ))
 }
 
-fn check_network(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
+fn network_fault(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
     let mut changes = events.iter().map(|event| event.change.member());
     let is_needed = changes.any(|member| member.is_none());
     let is_missing = is_needed && !assemblies.iter().all(DriveAssembly::has_network);
@@ -178,7 +177,7 @@ fn check_network(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option
 }
 
 /// Only what failed is replaced, and only what has not failed is slow.
-fn check_order(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
+fn order_fault(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
     let failed = assemblies.iter().flat_map(DriveAssembly::failed);
     let mut failed: Vec<u32> = failed.copied().collect();
     // They take the places of what fails, on all media or not at all.

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::backup::{can_be_saved, has_method, is_backup, period, place};
+use super::backup::{is_backup, method_fault, period, place, saving_fault};
 use super::names::Names;
 use crate::findings::Findings;
 use crate::load::LoadShape;
 use crate::raw::{PlanTable, RawNoise, RawStep, TableKind};
 use crate::resolved::{Cycles, LoadStep, Noise, NoiseWork, Step, SystemKind};
-use crate::value::At;
+use crate::value::{At, ValueFault};
 
 pub(super) fn resolve(
     at: &At<RawStep>,
@@ -50,9 +50,10 @@ fn one(at: &At<RawNoise>, names: &Names<'_>, findings: &mut Findings<'_>) -> Opt
     let run = run?;
     let work = if is_backup(run.get(), names) {
         if let Some(system) = system {
-            let _ = can_be_saved(system, names, findings)
-                && can_be_noise(system, names, findings)
-                && has_method(run.get(), system, names, findings);
+            let fault = saving_fault(system, names)
+                .or_else(|| noise_fault(system, names))
+                .or_else(|| method_fault(run.get(), system, names));
+            findings.fault(system.span(), fault);
         }
         backup(run.get(), raw, names, findings)
     } else {
@@ -65,18 +66,15 @@ fn one(at: &At<RawNoise>, names: &Names<'_>, findings: &mut Findings<'_>) -> Opt
 }
 
 /// Neighbors have their data on the step's medium, which a server of the user's has not.
-fn can_be_noise(system: &At<String>, names: &Names<'_>, findings: &mut Findings<'_>) -> bool {
-    let is_existing = matches!(names.kind(system.get()), Some(SystemKind::Existing { .. }));
-    if is_existing {
-        let message = format!(
-            "`{}` is an existing server, whose backups are no noise",
-            system.get()
-        );
-        let help =
-            "make a step of it, or name a system that plimsoll starts: engine = \"postgres\"";
-        findings.error(system.span(), message, help);
-    }
-    !is_existing
+fn noise_fault(system: &At<String>, names: &Names<'_>) -> Option<ValueFault> {
+    let SystemKind::Existing { .. } = names.kind(system.get())? else {
+        return None;
+    };
+    let name = system.get();
+    Some(ValueFault::new(
+        format!("`{name}` is an existing server, whose backups are no noise"),
+        "make a step of it, or name a system that plimsoll starts: engine = \"postgres\"",
+    ))
 }
 
 fn backup(
