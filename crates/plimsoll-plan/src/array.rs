@@ -9,6 +9,8 @@ use crate::{duration, size};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr, strum::EnumString, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum RaidLevel {
     Raid0,
     Raid1,
@@ -21,24 +23,10 @@ pub enum RaidLevel {
 }
 
 impl RaidLevel {
-    pub const ALL: [Self; 6] = [
-        Self::Raid0,
-        Self::Raid1,
-        Self::Raid10,
-        Self::Raid5,
-        Self::Raid6,
-        Self::RaidF1,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Raid0 => "raid0",
-            Self::Raid1 => "raid1",
-            Self::Raid10 => "raid10",
-            Self::Raid5 => "raid5",
-            Self::Raid6 => "raid6",
-            Self::RaidF1 => "raidf1",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// As people write it.
@@ -113,6 +101,8 @@ pub struct ArraySpec {
 /// Where a write-intent bitmap is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum BitmapPlace {
     /// On every member.
     #[default]
@@ -122,13 +112,8 @@ pub enum BitmapPlace {
 }
 
 impl BitmapPlace {
-    const ALL: [Self; 2] = [Self::Internal, Self::External];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Internal => "internal",
-            Self::External => "external",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     const fn is_internal(&self) -> bool {
@@ -139,6 +124,8 @@ impl BitmapPlace {
 /// When a write to an array with a journal is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "kebab-case")]
 pub enum JournalMode {
     /// When it is in the array, after it was in the journal.
     WriteThrough,
@@ -147,13 +134,8 @@ pub enum JournalMode {
 }
 
 impl JournalMode {
-    const ALL: [Self; 2] = [Self::WriteThrough, Self::WriteBack];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::WriteThrough => "write-through",
-            Self::WriteBack => "write-back",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -410,19 +392,10 @@ impl ArraySpec {
             }
             "rebuild" => self.rebuild = Some(value.parse().ok()?),
             "spares" => self.spares = value.parse().ok()?,
-            "bitmap-on" => {
-                let mut all = BitmapPlace::ALL.into_iter();
-                self.bitmap_on = all.find(|own| own.name() == value)?;
-            }
+            "bitmap-on" => self.bitmap_on = value.parse().ok()?,
             "cache" => self.cache = Some(size::parse(value).ok()?),
-            "battery" => {
-                let mut answers = [("yes", true), ("no", false)].into_iter();
-                self.battery = answers.find(|(text, _)| *text == value)?.1;
-            }
-            "journal" => {
-                let mut all = JournalMode::ALL.into_iter();
-                self.journal = Some(all.find(|own| own.name() == value)?);
-            }
+            "battery" if ["yes", "no"].contains(&value) => self.battery = value == "yes",
+            "journal" => self.journal = Some(value.parse().ok()?),
             "stack" => self.stack = duration::parse(value).ok()?,
             _ => self.network.get_or_insert_default().set(key, value)?,
         }

@@ -75,6 +75,8 @@ const COMPONENT: u64 = 255_000_000_000;
 /// Whose storage architecture a cluster has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum ClusterKind {
     /// VMware's original one: each host has disk groups, whose first drive takes all writes and whose others hold the
     /// data.
@@ -87,11 +89,8 @@ pub enum ClusterKind {
 impl ClusterKind {
     pub const ALL: [Self; 2] = [Self::Vsan, Self::Ceph];
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Vsan => "vsan",
-            Self::Ceph => "ceph",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Options of a name.
@@ -145,6 +144,8 @@ impl ClusterKind {
 /// How virtual disks are kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum ClusterPolicy {
     /// One copy: a host that fails takes its data away.
     Ftt0,
@@ -169,15 +170,8 @@ impl ClusterPolicy {
         Self::Raid6,
     ];
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ftt0 => "ftt0",
-            Self::Ftt1 => "ftt1",
-            Self::Ftt2 => "ftt2",
-            Self::Ftt3 => "ftt3",
-            Self::Raid5 => "raid5",
-            Self::Raid6 => "raid6",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// As users of vSAN write it.
@@ -497,16 +491,13 @@ impl ClusterSpec {
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Option<()> {
         let is_vsan = self.kind == ClusterKind::Vsan;
         match key {
-            "policy" if is_vsan => {
-                let mut all = ClusterPolicy::ALL.into_iter();
-                self.policy = Some(all.find(|own| own.name() == value)?);
-            }
+            "policy" if is_vsan => self.policy = Some(value.parse().ok()?),
             "copies" if !is_vsan => {
                 let copies: u32 = value.parse().ok()?;
-                let mut all = ClusterPolicy::ALL.into_iter();
-                let own =
-                    all.find(|own| own.copies_title().is_some() && own.components() == copies);
-                self.policy = Some(own?);
+                let policy = ClusterPolicy::ALL.into_iter().find(|policy| {
+                    policy.copies_title().is_some() && policy.components() == copies
+                });
+                self.policy = Some(policy?);
             }
             "width" if is_vsan => self.width = value.parse().ok()?,
             "vdisks" => self.vdisks = value.parse().ok()?,

@@ -123,12 +123,12 @@ pub struct DriveSecond {
     pub tallies: [DriveTally; 4],
     /// Asked but not answered when the second ended.
     pub in_flight: u64,
-    /// Of an array or a cluster, each drive.
+    /// Each drive of an array or a cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberSecond>,
 }
 
-/// What one drive of an array or a cluster did in a second, by its model.
+/// One second of one drive of an array or a cluster, by its model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MemberSecond {
     pub reads: u64,
@@ -175,7 +175,7 @@ impl MemberSecond {
 }
 
 impl DriveSecond {
-    /// Of each member that has a subject.
+    /// Samples of each member that has a subject.
     pub fn member_samples(
         &self,
         subjects: &[SubjectId],
@@ -185,8 +185,8 @@ impl DriveSecond {
         let over = end.saturating_sub(start);
         let members = subjects.iter().zip(&self.members);
         let samples = members.flat_map(|(subject, member)| {
-            let own = member.samples(over);
-            own.map(|(metric, value)| (*subject, metric, value))
+            let samples = member.samples(over);
+            samples.map(|(metric, value)| (*subject, metric, value))
         });
         let sample = |(subject, metric, value)| {
             let value = value as f32;

@@ -60,15 +60,16 @@ pub fn key_at(fact: &Fact, point: PointId) -> Option<&str> {
     of.is_none_or(|of| of == point).then_some(key)
 }
 
-/// What is known of the load of that point.
+/// The value of a fact, where it holds for the load of that point.
 pub fn value_at<'a>(
     record: &'a Record,
     system: SubjectId,
     point: PointId,
     key: &str,
 ) -> Option<&'a str> {
-    let mut own = record.facts.iter().filter(|fact| fact.subject == system);
-    own.find(|fact| key_at(fact, point) == Some(key))
+    let mut facts = record.facts.iter().filter(|fact| fact.subject == system);
+    facts
+        .find(|fact| key_at(fact, point) == Some(key))
         .map(|fact| fact.value.as_str())
 }
 
@@ -101,7 +102,7 @@ pub fn note_key(note: &ImportNote) -> String {
     }
 }
 
-/// What a note is about: the last part of its key.
+/// The subject of a note: the last part of its key.
 pub fn note_subject(note: &ImportNote) -> &'static str {
     use ImportNote::*;
     match note {

@@ -1,4 +1,4 @@
-//! What a run reports in words, as data: a code and its arguments. One module for each family.
+//! Messages of a run, as data: a code and its arguments. One module for each family.
 //!
 //! A sentence stands only in the catalog of `plimsoll-report`, under the family's name and the code. The names of arguments
 //! carry their units (`_bytes`, `_ns`, `_percent`), by which they are formatted. An argument is a value, a name, a number

@@ -1,4 +1,4 @@
-//! What is known about a run and its file.
+//! Facts about a run and its file.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};

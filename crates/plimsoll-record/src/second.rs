@@ -1,4 +1,4 @@
-//! What ended in a second and in a whole phase, and the times of what was due in it.
+//! Outcomes of a second and of a whole phase, and the times of what was due in it.
 
 use crate::hist::{CoarseHist, Hist};
 use crate::lane::Counts;

@@ -191,5 +191,5 @@ fn response_ms(point: &SidePoint, quantile: Quantile) -> Option<f64> {
         Quantile::P99 => 0.99,
         Quantile::P999 => 0.999,
     };
-    latency.quantile_ms(q)
+    latency.quantile(q).map(|own| own.value)
 }

@@ -68,6 +68,12 @@ impl Estimate {
         Ratio::of(self.value, self.interval, first.value, first.interval)
     }
 
+    /// Highest less lowest of the repeats in percent of the figure. `None` of one.
+    pub fn spread_percent(self) -> Option<f64> {
+        let is_spread = self.n > 1 && self.value > 0.0;
+        is_spread.then(|| (self.max - self.min) * 100.0 / self.value)
+    }
+
     /// Whether its interval is too wide for an answer.
     pub fn is_uncertain(self) -> bool {
         Ratio {

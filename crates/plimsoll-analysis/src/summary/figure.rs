@@ -197,6 +197,11 @@ impl FigureId {
         }
     }
 
+    /// Whether it is a response time, which is held in milliseconds.
+    pub fn is_time(self) -> bool {
+        self.info().unit == FigureUnit::Time
+    }
+
     /// What transactions are counted by: New-Orders a minute, or all of them a second.
     pub fn transactions(nopm: bool) -> Self {
         match nopm {
@@ -378,9 +383,8 @@ impl FigureSet {
         let medians = Self::over(repeats.clone());
         let figures = medians.ids().filter_map(|figure| {
             let own = medians.get(figure)?;
-            let is_time = figure.info().unit == FigureUnit::Time;
             let values = repeats.clone().filter_map(|repeat| repeat.value(figure));
-            let value = match is_time {
+            let value = match figure.is_time() {
                 true => own.value,
                 false => values.sum::<f64>() / own.n as f64,
             };

@@ -110,13 +110,29 @@ fn search(search: &Search) -> TomlTable {
 }
 
 fn event(event: &MemberEvent) -> TomlTable {
-    let table = TomlTable::new().with("at", event.at);
-    match event.change {
+    TomlTable::new()
+        .with("at", event.at)
+        .and(change(event.change))
+}
+
+fn change(change: MemberChange) -> TomlTable {
+    let table = TomlTable::new();
+    match change {
         MemberChange::Fail { member } => table.with("fail", member),
         MemberChange::Replace { member } => table.with("replace", member),
         MemberChange::Return { member } => table.with("return", member),
         MemberChange::Slow { member, factor } => table.with("slow", member).with("factor", factor),
         MemberChange::Network { gbit } => table.with("network", write_gbit(gbit)),
+    }
+}
+
+impl MemberChange {
+    /// Keys of a plan that state it: `fail = 2`.
+    pub fn keys(self) -> Vec<String> {
+        change(self)
+            .entries()
+            .map(|(key, item)| format!("{key} = {item}"))
+            .collect()
     }
 }
 

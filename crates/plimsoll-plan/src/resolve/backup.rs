@@ -13,7 +13,7 @@ use crate::resolved::{
     Backup, BackupMethod, BackupPlace, BackupStep, Cycles, MediumKind, SystemKind,
 };
 use crate::units::Nanos;
-use crate::value::{At, RawTime};
+use crate::value::{At, RawTime, ValueFault};
 
 pub(super) fn resolve(
     at: &At<RawBackup>,
@@ -57,19 +57,24 @@ pub(super) fn resolve_step(
     at: &At<RawStep>,
     names: &Names<'_>,
     taken: &mut BTreeSet<String>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<BackupStep> {
     let raw = at.get();
     raw.refuse(TableKind::BackupStep, findings);
     let system = names
         .system(&at.span(), &raw.system, findings)
-        .filter(|name| can_be_saved(name, names, findings));
+        .filter(|system| {
+            let fault = saving_fault(system, names);
+            let can_be_saved = fault.is_none();
+            findings.fault(system.span(), fault);
+            can_be_saved
+        });
     let on = needed_media(at, system, names, findings);
     let to = place(&raw.to, names, findings);
-    let every = period(&raw.every, options, findings);
+    let every = period(&raw.every, names.options, findings);
     let backup = raw.run.as_ref()?.get();
-    let system = system.filter(|system| has_method(backup, system, names, findings))?;
+    let system = system?;
+    findings.fault(system.span(), method_fault(backup, system, names));
     Some(BackupStep {
         name: step_name(raw, backup, taken),
         backup: names.backup_id(backup)?,
@@ -78,58 +83,53 @@ pub(super) fn resolve_step(
         cycles: Cycles {
             to: to?,
             count: raw.cycles(),
-            every: every?,
+            every,
         },
     })
 }
 
-/// SQLite has no program that writes what is in a file; SQL Server writes its own files only.
-pub(super) fn has_method(
+/// Why a system does not have the method of a backup: SQLite has no program that writes what is in a file; SQL Server
+/// writes its own files only.
+pub(super) fn method_fault(
     run: &str,
     system: &At<String>,
     names: &Names<'_>,
-    findings: &mut Findings<'_>,
-) -> bool {
-    let backup = names.backups.iter().find(|named| named.name == run);
-    let logical = backup.is_some_and(|named| named.backup.method == BackupMethod::Logical);
-    let engine = match names.kind(system.get()) {
-        Some(SystemKind::Sqlite { .. }) if logical => "SQLite",
-        Some(SystemKind::Existing { engine, .. }) if logical => engine.title(),
-        _ => return true,
+) -> Option<ValueFault> {
+    let backup = names.backups.iter().find(|named| named.name == run)?;
+    if backup.backup.method != BackupMethod::Logical {
+        return None;
+    }
+    let engine = match names.kind(system.get())? {
+        SystemKind::Sqlite { .. } => "SQLite",
+        SystemKind::Existing { engine, .. } => engine.title(),
+        SystemKind::Managed { .. } | SystemKind::Mock(_) => return None,
     };
-    let message = format!(
-        "`{}` is {engine}, which has physical backups only",
-        system.get()
-    );
-    findings.error(
-        system.span(),
-        message,
+    Some(ValueFault::new(
+        format!(
+            "`{}` is {engine}, which has physical backups only",
+            system.get()
+        ),
         format!("leave `method` out of `{run}`"),
-    );
-    false
+    ))
 }
 
-/// A backup is restored into a system of plimsoll's own beside the first one, or as a database of plimsoll's own where
-/// the server itself restores it.
-pub(super) fn can_be_saved(
-    system: &At<String>,
-    names: &Names<'_>,
-    findings: &mut Findings<'_>,
-) -> bool {
-    let (message, help) = match names.kind(system.get()) {
-        None | Some(SystemKind::Sqlite { .. } | SystemKind::Managed { .. }) => return true,
-        Some(SystemKind::Existing { engine, .. }) if engine.writes_backups() => return true,
-        Some(SystemKind::Mock(_)) => (
+/// Why a system cannot be saved. A backup is restored into a system of plimsoll's own beside the first one, or as a
+/// database of plimsoll's own where the server itself restores it.
+pub(super) fn saving_fault(system: &At<String>, names: &Names<'_>) -> Option<ValueFault> {
+    let (message, help) = match names.kind(system.get())? {
+        SystemKind::Sqlite { .. } | SystemKind::Managed { .. } => return None,
+        SystemKind::Existing { engine, .. } if engine.writes_backups() => return None,
+        SystemKind::Mock(_) => (
             "is a mock, which holds no data",
             "name a system that keeps data",
         ),
-        Some(SystemKind::Existing { .. }) => (
+        SystemKind::Existing { .. } => (
             "is an existing server, which plimsoll neither saves nor restores",
             "name a system that plimsoll starts: engine = \"postgres\"",
         ),
     };
-    findings.error(system.span(), format!("`{}` {message}", system.get()), help);
-    false
+    let message = format!("`{}` {message}", system.get());
+    Some(ValueFault::new(message, help))
 }
 
 /// Time from one backup to the next; zero: each follows the one before.
@@ -137,9 +137,9 @@ pub(super) fn period(
     every: &Option<At<RawTime>>,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Nanos> {
+) -> Nanos {
     match every {
-        None => Some(Nanos::ZERO),
+        None => Nanos::ZERO,
         Some(every) => scaled(every.value(), options, every.span(), findings),
     }
 }

@@ -15,41 +15,43 @@ use crate::network::{FASTEST_GBIT, parse_gbit};
 use crate::raw::{RawEvent, RawStep};
 use crate::resolved::WithoutFuse;
 use crate::units::Nanos;
-use crate::value::{At, OptionalKey, RawMoment};
+use crate::value::{At, OptionalKey, RawMoment, ValueFault};
 
 /// The events, in the order of their times. `on` are names of media.
 pub(super) fn resolve(
     at: &At<RawStep>,
     on: Option<&[String]>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Vec<MemberEvent>> {
+) -> Vec<MemberEvent> {
     let Some(written) = &at.get().event else {
-        return Some(Vec::new());
+        return Vec::new();
     };
-    let fits = one_point(written, at.get(), findings);
+    check_one_point(written, at.get(), findings);
     let assemblies = on.and_then(|on| assemblies(written, on, names, findings));
     let planned = planned_measure(at, findings);
-    let events: Vec<Option<PlannedEvent>> = written
+    let events: Vec<PlannedEvent> = written
         .get()
         .iter()
-        .map(|event| resolve_one(event, planned, options, findings))
+        .filter_map(|event| resolve_one(event, planned, names.options, findings))
         .collect();
-    let events = events.into_iter().collect::<Option<Vec<PlannedEvent>>>()?;
-    let measure = scaled(planned, options, written.span(), findings)?;
-    let Some(mut events) = with_moments(&events, measure, seed(names, options)) else {
-        let message = "a random event has no time".to_owned();
+    let measure = scaled(planned, names.options, written.span(), findings);
+    let Some(mut events) = with_moments(&events, measure, seed(names)) else {
         let help = "it happens between the events that are written before and after it, from 1s to the end of the measurement";
-        findings.error(written.span(), message, help);
-        return None;
+        findings.error(written.span(), "a random event has no time", help);
+        return Vec::new();
     };
     events.sort_by_key(|event| event.at);
-    let assemblies = assemblies?;
-    let order = has_members(written, &events, &assemblies, findings)
-        && has_network(written, &events, &assemblies, findings)
-        && changes_what_is_there(written, &events, &assemblies, findings);
-    (fits && order).then_some(events)
+    // A change that is left out for a fault may be what others follow.
+    if let Some(assemblies) = assemblies
+        && events.len() == written.get().len()
+    {
+        let fault = member_fault(&events, &assemblies)
+            .or_else(|| network_fault(&events, &assemblies))
+            .or_else(|| order_fault(&events, &assemblies));
+        findings.fault(written.span(), fault);
+    }
+    events
 }
 
 struct PlannedEvent {
@@ -58,9 +60,10 @@ struct PlannedEvent {
     change: MemberChange,
 }
 
-fn seed(names: &Names<'_>, options: &Options) -> u64 {
+fn seed(names: &Names<'_>) -> u64 {
     let written = names.raw.seed.as_ref().map(|seed| *seed.get());
-    options
+    names
+        .options
         .seed
         .or(written)
         .unwrap_or_else(|| names.raw.data_seed())
@@ -98,31 +101,23 @@ fn with_moments(events: &[PlannedEvent], measure: Nanos, seed: u64) -> Option<Ve
     Some(all)
 }
 
-/// After it the array is not what it was.
-fn one_point(written: &At<Vec<At<RawEvent>>>, raw: &RawStep, findings: &mut Findings<'_>) -> bool {
-    let users = raw
-        .users
-        .as_ref()
-        .map_or(1, |ladder| ladder.get().loads().len());
-    let rates = raw
-        .rate
-        .as_ref()
-        .map_or(1, |ladder| ladder.get().loads().len());
-    let many = users > 1 || rates > 1 || raw.repeat() > 1;
-    let others = [
+/// After an event the array is not what it was.
+fn check_one_point(written: &At<Vec<At<RawEvent>>>, raw: &RawStep, findings: &mut Findings<'_>) {
+    let users = raw.users.as_ref().map(|ladder| ladder.get().loads().len());
+    let rates = raw.rate.as_ref().map(|ladder| ladder.get().loads().len());
+    let many = users > Some(1) || rates > Some(1) || raw.repeat() > 1;
+    for (other, is_set) in [
         ("find", raw.find.is_some()),
         ("power_cut", raw.power_cut.is_some()),
         ("noise", raw.noise.is_some()),
         ("more than one point", many),
-    ];
-    let mut fits = true;
-    for (other, _) in others.iter().filter(|(_, set)| *set) {
-        let message = format!("`event` and {other} exclude each other");
-        let help = "after an event the array is not what it was: one load, once";
-        findings.error(written.span(), message, help);
-        fits = false;
+    ] {
+        if is_set {
+            let message = format!("`event` and {other} exclude each other");
+            let help = "after an event the array is not what it was: one load, once";
+            findings.error(written.span(), message, help);
+        }
     }
-    fits
 }
 
 fn assemblies(
@@ -143,56 +138,46 @@ fn assemblies(
         .collect();
     if assemblies.as_ref().is_none_or(Vec::is_empty) {
         let help = "only of an array or a cluster, without_fuse = \"refuse\": drive = \"raid5:6:kingston-dc500m-960g\"; or take other media out of `on`";
-        let message = "the members of these media cannot fail".to_owned();
-        findings.error(written.span(), message, help);
+        findings.error(
+            written.span(),
+            "the members of these media cannot fail",
+            help,
+        );
     }
     assemblies.filter(|assemblies| !assemblies.is_empty())
 }
 
-fn has_members(
-    written: &At<Vec<At<RawEvent>>>,
-    events: &[MemberEvent],
-    assemblies: &[DriveAssembly],
-    findings: &mut Findings<'_>,
-) -> bool {
-    let members = assemblies.iter().map(DriveAssembly::members).min();
-    let members = members.unwrap_or_default();
-    let mut named = events.iter().filter_map(|event| event.change.member());
-    let beyond = named.find(|member| *member >= members);
-    if let Some(member) = beyond {
-        let message = format!("there is no member {member}");
-        let help = format!(
-            "members are numbered from 0 to {}",
-            members.saturating_sub(1)
-        );
-        findings.error(written.span(), message, help);
-    }
-    beyond.is_none()
+fn member_fault(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
+    let members = assemblies
+        .iter()
+        .map(DriveAssembly::members)
+        .min()
+        .unwrap_or_default();
+    let beyond = events
+        .iter()
+        .filter_map(|event| event.change.member())
+        .find(|member| *member >= members)?;
+    let last = members.saturating_sub(1);
+    Some(ValueFault::new(
+        format!("there is no member {beyond}"),
+        format!("members are numbered from 0 to {last}"),
+    ))
 }
 
-fn has_network(
-    written: &At<Vec<At<RawEvent>>>,
-    events: &[MemberEvent],
-    assemblies: &[DriveAssembly],
-    findings: &mut Findings<'_>,
-) -> bool {
-    let is_network = |event: &MemberEvent| event.change.member().is_none();
-    let lacks = events.iter().any(is_network) && !assemblies.iter().all(DriveAssembly::has_network);
-    if lacks {
-        let message = "an array on its host has no `network`".to_owned();
-        let help = "only of a cluster, such as vsan:4:3:kingston-dc1500m-960g, or of an array behind a network: raid5:6:sata:network=10Gb";
-        findings.error(written.span(), message, help);
-    }
-    !lacks
+fn network_fault(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
+    let mut changes = events.iter().map(|event| event.change.member());
+    let is_needed = changes.any(|member| member.is_none());
+    let is_missing = is_needed && !assemblies.iter().all(DriveAssembly::has_network);
+    is_missing.then(|| {
+        ValueFault::new(
+            "an array on its host has no `network`",
+            "only of a cluster, such as vsan:4:3:kingston-dc1500m-960g, or of an array behind a network: raid5:6:sata:network=10Gb",
+        )
+    })
 }
 
 /// Only what failed is replaced, and only what has not failed is slow.
-fn changes_what_is_there(
-    written: &At<Vec<At<RawEvent>>>,
-    events: &[MemberEvent],
-    assemblies: &[DriveAssembly],
-    findings: &mut Findings<'_>,
-) -> bool {
+fn order_fault(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
     let failed = assemblies.iter().flat_map(DriveAssembly::failed);
     let mut failed: Vec<u32> = failed.copied().collect();
     // They take the places of what fails, on all media or not at all.
@@ -205,39 +190,36 @@ fn changes_what_is_there(
     failed.drain(..with_spares);
     spares -= with_spares as u32;
     for event in events {
-        let (message, help) = match event.change {
-            MemberChange::Fail { .. } if spares > 0 => {
-                spares -= 1;
-                continue;
-            }
-            MemberChange::Fail { member } => {
-                failed.push(member);
-                continue;
-            }
+        match event.change {
+            MemberChange::Fail { .. } if spares > 0 => spares -= 1,
+            MemberChange::Fail { member } => failed.push(member),
             MemberChange::Replace { member } | MemberChange::Return { member }
                 if failed.contains(&member) =>
             {
                 failed.retain(|other| *other != member);
-                continue;
             }
-            MemberChange::Replace { member } => (
-                format!("member {member} is replaced, and is not missing"),
-                "let it fail first: fail = …; a spare takes its place at once",
-            ),
-            MemberChange::Return { member } => (
-                format!("member {member} returns, and is not missing"),
-                "let it fail first: fail = …",
-            ),
-            MemberChange::Slow { member, .. } if failed.contains(&member) => (
-                format!("member {member} becomes slow, and has failed before"),
-                "replace it first: replace = …",
-            ),
-            MemberChange::Slow { .. } | MemberChange::Network { .. } => continue,
-        };
-        findings.error(written.span(), message, help);
-        return false;
+            MemberChange::Replace { member } => {
+                return Some(ValueFault::new(
+                    format!("member {member} is replaced, and is not missing"),
+                    "let it fail first: fail = …; a spare takes its place at once",
+                ));
+            }
+            MemberChange::Return { member } => {
+                return Some(ValueFault::new(
+                    format!("member {member} returns, and is not missing"),
+                    "let it fail first: fail = …",
+                ));
+            }
+            MemberChange::Slow { member, .. } if failed.contains(&member) => {
+                return Some(ValueFault::new(
+                    format!("member {member} becomes slow, and has failed before"),
+                    "replace it first: replace = …",
+                ));
+            }
+            MemberChange::Slow { .. } | MemberChange::Network { .. } => {}
+        }
     }
-    true
+    None
 }
 
 fn resolve_one(
@@ -251,7 +233,7 @@ fn resolve_one(
     Some(PlannedEvent {
         at: match at.get() {
             RawMoment::Random => None,
-            RawMoment::After(after) => Some(when(*after, at.span(), measure, options, findings)?),
+            RawMoment::After(after) => Some(when(*after, at.span(), measure, options, findings)),
         },
         change: change(written, findings)?,
     })
@@ -264,16 +246,15 @@ fn when(
     measure: Nanos,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Nanos> {
-    if (Nanos::SECOND..measure).contains(&after) {
-        return Some(scaled(after, options, at, findings)?.max(Nanos::SECOND));
+) -> Nanos {
+    if !(Nanos::SECOND..measure).contains(&after) {
+        let message = format!("nothing is measured before or after an event at {after}");
+        let help = format!(
+            "it is counted from the beginning of the measurement: 1s or more, before {measure}"
+        );
+        findings.error(at.clone(), message, help);
     }
-    let message = format!("nothing is measured before or after an event at {after}");
-    let help = format!(
-        "it is counted from the beginning of the measurement: 1s or more, before {measure}"
-    );
-    findings.error(at, message, help);
-    None
+    scaled(after, options, at, findings).max(Nanos::SECOND)
 }
 
 fn change(written: &At<RawEvent>, findings: &mut Findings<'_>) -> Option<MemberChange> {

@@ -17,63 +17,54 @@ pub(super) fn resolve(
     at: &At<RawStep>,
     points: Option<&[LoadShape]>,
     workload: Option<&At<String>>,
-    measure: Option<Nanos>,
+    measure: Nanos,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Option<Search>> {
-    let Some(find) = &at.get().find else {
-        return Some(None);
-    };
+) -> Option<Search> {
+    let find = at.get().find.as_ref()?;
     let raw = find.get();
     let limit = limit(find, findings);
-    let of = match &raw.of {
-        None => Some(None),
-        Some(of) => txn(of, workload, names, findings).map(Some),
-    };
-    let longest = longest(find, measure, options, findings);
-    let start = match points? {
-        [one] => *one,
-        _ => {
-            let help = "with `find`, `users` or `rate` is where the search starts: one number";
-            findings.error(find.span(), "`find` cannot be combined with a ladder", help);
-            return None;
-        }
+    if let Some(of) = &raw.of {
+        check_txn(of, workload, names, findings);
+    }
+    let longest = longest(find, measure, names.options, findings);
+    let [start] = *points? else {
+        let help = "with `find`, `users` or `rate` is where the search starts: one number";
+        findings.error(find.span(), "`find` cannot be combined with a ladder", help);
+        return None;
     };
     let most = most(find, start, findings);
     let limit = limit?;
-    Some(Some(Search {
+    Some(Search {
         objective: Objective {
             quantile: limit.quantile,
             limit: limit.time,
-            of: of?,
+            of: raw.of.as_ref().map(|of| of.get().clone()),
         },
-        most: most?,
+        most,
         precision: raw.precision(),
-        longest: longest?,
-    }))
+        longest,
+    })
 }
 
 /// As written, and no shorter than `measure`.
 fn longest(
     find: &At<RawFind>,
-    measure: Option<Nanos>,
+    measure: Nanos,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Nanos> {
+) -> Nanos {
     let written = &find.get().longest;
     let at = written.span_or(&find.span());
-    let longest = scaled(find.get().longest(), options, at.clone(), findings)?;
-    let measure = measure?;
+    let longest = scaled(find.get().longest(), options, at.clone(), findings);
     if written.is_some() && longest < measure {
         findings.error(
             at,
             format!("`longest` is shorter than `measure`, which is {measure}"),
             format!("\"{measure}\" or more is possible"),
         );
-        return None;
     }
-    Some(longest.max(measure))
+    longest.max(measure)
 }
 
 struct Limit {
@@ -102,57 +93,43 @@ fn limit(find: &At<RawFind>, findings: &mut Findings<'_>) -> Option<Limit> {
             })
         })
         .collect();
-    let count = written.len();
-    match <[Limit; 1]>::try_from(written) {
-        Ok([only]) => Some(only),
-        Err(_) => {
-            // A misspelled or impossible limit has been reported.
-            if count > 0 || !findings.is_incomplete(&find.span()) {
-                let help = "write a limit such as find = { p99_ms = 10, of = \"new_order\" }";
-                findings.error(find.span(), "`find` needs exactly one limit", help);
-            }
-            None
-        }
+    // A misspelled or impossible limit has been reported.
+    let is_explained = written.is_empty() && findings.is_incomplete(&find.span());
+    if written.len() != 1 && !is_explained {
+        let help = "write a limit such as find = { p99_ms = 10, of = \"new_order\" }";
+        findings.error(find.span(), "`find` needs exactly one limit", help);
     }
+    written.into_iter().next()
 }
 
-fn txn(
+fn check_txn(
     of: &At<String>,
     workload: Option<&At<String>>,
     names: &Names<'_>,
     findings: &mut Findings<'_>,
-) -> Option<String> {
+) {
     let is_tpcc = workload
         .and_then(|name| names.raw_workload(name.get()))
         .is_some_and(|raw| raw.tpcc.is_some());
     if is_tpcc && !TPCC_TXNS.contains(&of.get().as_str()) {
+        let message = format!("there is no transaction type `{}`", of.get());
         let help = format!("one of {}", list(&TPCC_TXNS));
-        findings.error(
-            of.span(),
-            format!("there is no transaction type `{}`", of.get()),
-            help,
-        );
-        return None;
+        findings.error(of.span(), message, help);
     }
-    Some(of.get().clone())
 }
 
-fn most(find: &At<RawFind>, start: LoadShape, findings: &mut Findings<'_>) -> Option<f64> {
+fn most(find: &At<RawFind>, start: LoadShape, findings: &mut Findings<'_>) -> f64 {
     let (from, limit) = match start {
         LoadShape::Closed { users, .. } => (f64::from(users), f64::from(MOST_CONNECTIONS)),
         LoadShape::Open { per_second, .. } => (per_second, OfferedRate::MOST),
     };
-    let Some(most) = &find.get().most else {
-        return Some(limit.max(from));
+    let Some(written) = &find.get().most else {
+        return limit.max(from);
     };
-    if *most.get() >= from && *most.get() <= limit {
-        return Some(*most.get());
+    let most = *written.get();
+    if !(from..=limit).contains(&most) {
+        let help = format!("{from}, where the search starts, to {limit} is possible");
+        findings.error(written.span(), format!("`most` cannot be {most}"), help);
     }
-    let help = format!("{from}, where the search starts, to {limit} is possible");
-    findings.error(
-        most.span(),
-        format!("`most` cannot be {}", most.get()),
-        help,
-    );
-    None
+    most
 }

@@ -67,44 +67,40 @@ fn names(pattern: &At<String>, findings: &mut Findings<'_>) -> Vec<String> {
     names
 }
 
-/// All hosts that the patterns name, each once; `None` where one is unknown.
+/// All hosts that the patterns name, each once.
 fn ids(
     patterns: &[At<String>],
     names_of_plan: &Names<'_>,
     findings: &mut Findings<'_>,
-) -> Option<Vec<HostId>> {
+) -> Vec<HostId> {
     let mut hosts = Vec::new();
-    let mut is_known = true;
     for pattern in patterns {
         for name in names(pattern, findings) {
             match names_of_plan.host_id(&name) {
                 Some(id) if hosts.contains(&id) => {}
                 Some(id) => hosts.push(id),
-                None => {
-                    is_known = false;
-                    no_host(&name, pattern.span(), findings);
-                }
+                None => no_host(&name, pattern.span(), findings),
             }
         }
     }
-    is_known.then_some(hosts)
+    hosts
 }
 
 /// The hosts that run the whole plan; none where plimsoll's own machine does.
-pub(super) fn of_plan(
+pub(super) fn plan_hosts(
     raw: &RawPlan,
     names_of_plan: &Names<'_>,
     steps: &[Step],
     findings: &mut Findings<'_>,
-) -> Option<Vec<HostId>> {
+) -> Vec<HostId> {
     let Some(on_hosts) = &raw.on_hosts else {
-        return Some(Vec::new());
+        return Vec::new();
     };
-    let hosts = ids(on_hosts.get(), names_of_plan, findings)?;
+    let hosts = ids(on_hosts.get(), names_of_plan, findings);
     let mut refuse = |message: String, help: &str| {
         findings.error(on_hosts.span(), message, help);
     };
-    if hosts.is_empty() {
+    if on_hosts.get().is_empty() {
         refuse("`on_hosts` names no host".into(), "name one, or remove it");
     }
     let is_watched = names_of_plan.systems.iter().any(|it| it.host.is_some());
@@ -149,21 +145,20 @@ pub(super) fn of_plan(
             "with several hosts list the loads, and give a number of rounds instead of `steady`",
         );
     }
-    Some(hosts)
+    hosts
 }
 
 /// The host that a system runs on.
-pub(super) fn of_system(
-    name: Option<&At<String>>,
+pub(super) fn system_host(
+    name: &At<String>,
     hosts: &[PlanHost],
     findings: &mut Findings<'_>,
-) -> Option<Option<HostId>> {
-    let Some(name) = name else { return Some(None) };
+) -> Option<HostId> {
     let index = hosts.iter().position(|host| host.name == *name.get());
     if index.is_none() {
         no_host(name.get(), name.span(), findings);
     }
-    index.map(|index| Some(HostId::new(index)))
+    index.map(HostId::new)
 }
 
 fn no_host(name: &str, span: Range<usize>, findings: &mut Findings<'_>) {
@@ -172,19 +167,17 @@ fn no_host(name: &str, span: Range<usize>, findings: &mut Findings<'_>) {
 }
 
 /// The hosts that a step's load comes from; none where it comes from plimsoll itself.
-pub(super) fn of_step(
+pub(super) fn load_hosts(
     raw: &RawStep,
     system: Option<&At<String>>,
     points: Option<&[LoadShape]>,
     names_of_plan: &Names<'_>,
     findings: &mut Findings<'_>,
-) -> Option<Vec<HostId>> {
+) -> Vec<HostId> {
     let Some(from) = &raw.from else {
-        return Some(Vec::new());
+        return Vec::new();
     };
     let hosts = ids(from.get(), names_of_plan, findings);
-    let mut is_known = hosts.is_some();
-    let hosts = hosts.unwrap_or_default();
     if let Some(kind) = system.and_then(|system| names_of_plan.kind(system.get()))
         && !matches!(kind, SystemKind::Existing { .. } | SystemKind::Mock(_))
     {
@@ -193,7 +186,6 @@ pub(super) fn of_step(
         let message =
             "load from other hosts cannot reach a database that plimsoll starts on this one";
         findings.error(from.span(), message, help);
-        is_known = false;
     }
     if raw.power_cut.is_some() {
         let help = "remove one of the two";
@@ -212,5 +204,5 @@ pub(super) fn of_step(
         let message = format!("{} hosts share fewer users or connections", hosts.len());
         findings.error(from.span(), message, "each host needs one: raise `users`");
     }
-    is_known.then_some(hosts)
+    hosts
 }

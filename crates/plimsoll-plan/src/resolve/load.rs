@@ -58,14 +58,14 @@ fn open(
 ) -> Option<Vec<LoadShape>> {
     raw.refuse(TableKind::OpenLoop, findings);
     let users = match &raw.users {
-        None => Some(DEFAULT_UNDER_WAY),
+        None => DEFAULT_UNDER_WAY,
         Some(users) => match users.get().loads() {
             [one] => at_most(one, "users", MOST_CONNECTIONS, findings),
             _ => {
                 let help = "with a rate, `users` is how many transactions can be under way at once; or make two steps";
                 let message = "`users` has to be one number beside a `rate`";
                 findings.error(users.span(), message, help);
-                None
+                DEFAULT_UNDER_WAY
             }
         },
     };
@@ -79,7 +79,6 @@ fn open(
             "make two steps of it",
         );
     }
-    let users = users?;
     let points = loads.iter().map(|load| LoadShape::Open {
         users,
         per_second: load.value(),
@@ -96,14 +95,12 @@ pub(super) fn precondition(
     points: Option<&[LoadShape]>,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Option<Precondition>> {
-    let Some(raw) = &at.get().precondition else {
-        return Some(None);
-    };
+) -> Option<Precondition> {
+    let raw = at.get().precondition.as_ref()?;
     let help = "state how long: precondition = { users = 32, lasts = \"6h\" }";
     let lasts = findings
         .required(&raw.span(), "lasts", &raw.get().lasts, help)
-        .and_then(|lasts| scaled(lasts.value(), options, lasts.span(), findings));
+        .map(|lasts| scaled(lasts.value(), options, lasts.span(), findings));
     let heaviest = points?
         .iter()
         .copied()
@@ -127,20 +124,20 @@ pub(super) fn precondition(
                 connections: users.min(shared),
             }
         }
-        (LoadShape::Open { .. }, Some(_)) => {
+        (load @ LoadShape::Open { .. }, Some(_)) => {
             let help = "with a rate, the ladder's highest rate is offered";
             findings.error(
                 raw.span(),
                 "`users` of a precondition is not supported beside a `rate`",
                 help,
             );
-            return None;
+            load
         }
     };
-    Some(Some(Precondition {
+    Some(Precondition {
         load,
         lasts: lasts?,
-    }))
+    })
 }
 
 fn weight(load: LoadShape) -> f64 {

@@ -19,7 +19,7 @@ pub(super) fn resolve(
 ) -> Option<Medium> {
     let raw = at.get();
     let (path, kind) = if let Some(written) = &raw.device {
-        (device(written, raw, findings)?, MediumKind::Device)
+        (device(written, raw, findings), MediumKind::Device)
     } else if let Some(drive) = &raw.drive {
         let path = raw.path.value().unwrap_or(DEFAULT_PATH.to_owned());
         let drive = emulated(drive, raw, options, findings)?;
@@ -47,7 +47,7 @@ fn directory(at: &At<RawMedium>, findings: &mut Findings<'_>) -> Option<String> 
 }
 
 /// A device that is there: its path below `/dev`.
-fn device(written: &At<RawText>, raw: &RawMedium, findings: &mut Findings<'_>) -> Option<String> {
+fn device(written: &At<RawText>, raw: &RawMedium, findings: &mut Findings<'_>) -> String {
     raw.refuse(TableKind::Device, findings);
     if raw.drive.is_none() {
         raw.refuse(TableKind::WithoutDrive, findings);
@@ -64,9 +64,8 @@ fn device(written: &At<RawText>, raw: &RawMedium, findings: &mut Findings<'_>) -
             format!("`{path}` is not the path of a device"),
             help,
         );
-        return None;
     }
-    Some(path)
+    path
 }
 
 fn emulated(

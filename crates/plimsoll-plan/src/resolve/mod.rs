@@ -1,5 +1,6 @@
 //! From the raw plan to the resolved one: names looked up, values checked, defaults filled in, times and data scaled.
-//! Every function continues after a fault, so that all faults are reported.
+//! Every function continues after a fault, so that all faults are reported. A plan with a fault is dropped as a whole: what a
+//! check refuses is passed on, and `None` stands only for what cannot be made.
 
 mod backup;
 mod block;
@@ -55,6 +56,7 @@ pub(super) fn resolve(
     clashes(&systems, raw, findings);
     let mut names = Names {
         raw,
+        options,
         hosts,
         media,
         systems,
@@ -67,8 +69,7 @@ pub(super) fn resolve(
         "workload",
         findings,
         |name, workload, findings| {
-            workload::resolve(name, workload, &names, options, findings)
-                .map(|kind| (name.to_owned(), kind))
+            workload::resolve(name, workload, &names, findings).map(|kind| (name.to_owned(), kind))
         },
     );
     let mut backups = Vec::new();
@@ -87,8 +88,8 @@ pub(super) fn resolve(
             .backups
             .extend(backup.map(|backup| NamedBackup { name, backup }));
     }
-    let steps = step::resolve_all(&names, options, findings);
-    let on_hosts = host::of_plan(raw, &names, &steps, findings);
+    let steps = step::resolve_all(&names, findings);
+    let on_hosts = host::plan_hosts(raw, &names, &steps, findings);
     let requirements = requirement::resolve_all(raw, &steps, findings);
     warn_of_unused(raw, &names, findings);
     let audit = raw
@@ -105,7 +106,7 @@ pub(super) fn resolve(
         data_scale: options.data_scale,
         emulate: options.emulate || raw.emulate.value().unwrap_or(false),
         hosts: names.hosts,
-        on_hosts: on_hosts?,
+        on_hosts,
         media: names.media,
         systems: names.systems,
         workloads: names.workloads,

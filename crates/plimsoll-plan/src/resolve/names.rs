@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::Options;
 use crate::error::{list, suggestion};
 use crate::findings::Findings;
 use crate::ids::{BackupId, BlockId, HostId, MediumId, SystemId, WorkloadId};
@@ -17,6 +18,7 @@ pub(super) const LONGEST_NAME: usize = 64;
 /// Names that steps refer to, as written, and what could be resolved of them.
 pub(super) struct Names<'r> {
     pub raw: &'r RawPlan,
+    pub options: &'r Options,
     pub hosts: Vec<PlanHost>,
     /// Media and systems that could be resolved.
     pub media: Vec<Medium>,

@@ -2,24 +2,22 @@
 
 use std::ops::Range;
 
-use super::backup::{can_be_saved, has_method, is_backup, period, place};
+use super::backup::{is_backup, method_fault, period, place, saving_fault};
 use super::names::Names;
-use crate::Options;
 use crate::findings::Findings;
 use crate::load::LoadShape;
 use crate::raw::{PlanTable, RawNoise, RawStep, TableKind};
 use crate::resolved::{Cycles, LoadStep, Noise, NoiseWork, Step, SystemKind};
-use crate::value::At;
+use crate::value::{At, ValueFault};
 
 pub(super) fn resolve(
     at: &At<RawStep>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Vec<Noise>> {
+) -> Vec<Noise> {
     let raw = at.get();
     let Some(written) = &raw.noise else {
-        return Some(Vec::new());
+        return Vec::new();
     };
     refuse_beside(raw, written.span(), findings);
     let mut taken: Vec<&str> = raw
@@ -29,7 +27,7 @@ pub(super) fn resolve(
         .collect();
     let mut resolved = Vec::new();
     for entry in written.get() {
-        let noise = one(entry, names, options, findings);
+        resolved.extend(one(entry, names, findings));
         if let Some(system) = &entry.get().system {
             if taken.contains(&system.get().as_str()) {
                 let message = format!("`{}` is at work in this step already", system.get());
@@ -41,28 +39,23 @@ pub(super) fn resolve(
             }
             taken.push(system.get());
         }
-        resolved.push(noise);
     }
-    resolved.into_iter().collect()
+    resolved
 }
 
-fn one(
-    at: &At<RawNoise>,
-    names: &Names<'_>,
-    options: &Options,
-    findings: &mut Findings<'_>,
-) -> Option<Noise> {
+fn one(at: &At<RawNoise>, names: &Names<'_>, findings: &mut Findings<'_>) -> Option<Noise> {
     let raw = at.get();
     let run = names.workload(&at.span(), &raw.run, findings);
     let system = names.system(&at.span(), &raw.system, findings);
     let run = run?;
     let work = if is_backup(run.get(), names) {
-        let savable = system.is_none_or(|system| {
-            can_be_saved(system, names, findings)
-                && can_be_noise(system, names, findings)
-                && has_method(run.get(), system, names, findings)
-        });
-        backup(run.get(), raw, names, options, findings).filter(|_| savable)
+        if let Some(system) = system {
+            let fault = saving_fault(system, names)
+                .or_else(|| noise_fault(system, names))
+                .or_else(|| method_fault(run.get(), system, names));
+            findings.fault(system.span(), fault);
+        }
+        backup(run.get(), raw, names, findings)
     } else {
         load(at, run, names, findings)
     };
@@ -73,36 +66,32 @@ fn one(
 }
 
 /// Neighbors have their data on the step's medium, which a server of the user's has not.
-fn can_be_noise(system: &At<String>, names: &Names<'_>, findings: &mut Findings<'_>) -> bool {
-    let is_existing = matches!(names.kind(system.get()), Some(SystemKind::Existing { .. }));
-    if is_existing {
-        let message = format!(
-            "`{}` is an existing server, whose backups are no noise",
-            system.get()
-        );
-        let help =
-            "make a step of it, or name a system that plimsoll starts: engine = \"postgres\"";
-        findings.error(system.span(), message, help);
-    }
-    !is_existing
+fn noise_fault(system: &At<String>, names: &Names<'_>) -> Option<ValueFault> {
+    let SystemKind::Existing { .. } = names.kind(system.get())? else {
+        return None;
+    };
+    let name = system.get();
+    Some(ValueFault::new(
+        format!("`{name}` is an existing server, whose backups are no noise"),
+        "make a step of it, or name a system that plimsoll starts: engine = \"postgres\"",
+    ))
 }
 
 fn backup(
     run: &str,
     raw: &RawNoise,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<NoiseWork> {
     raw.refuse(TableKind::BackupNoise, findings);
     let to = place(&raw.to, names, findings);
-    let every = period(&raw.every, options, findings);
+    let every = period(&raw.every, names.options, findings);
     Some(NoiseWork::Backup {
         backup: names.backup_id(run)?,
         cycles: Cycles {
             to: to?,
             count: raw.cycles(),
-            every: every?,
+            every,
         },
     })
 }

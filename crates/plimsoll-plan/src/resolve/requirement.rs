@@ -2,7 +2,7 @@
 
 use crate::findings::Findings;
 use crate::raw::RawPlan;
-use crate::requirement::{PlanRequirement, Requirement};
+use crate::requirement::PlanRequirement;
 use crate::resolved::Step;
 use crate::value::At;
 
@@ -12,17 +12,10 @@ pub(super) fn resolve_all(
     steps: &[Step],
     findings: &mut Findings<'_>,
 ) -> Vec<PlanRequirement> {
-    let mut all: Vec<PlanRequirement> = parse(raw.require.as_ref(), findings)
-        .map(|requirement| PlanRequirement {
-            step: None,
-            requirement,
-        })
-        .collect();
+    let mut all = Vec::new();
+    parse(None, &raw.require, &mut all, findings);
     for (index, step) in raw.step.iter().map(At::get).enumerate() {
-        let Some(require) = &step.require else {
-            continue;
-        };
-        if step.find.is_some() {
+        if let (Some(require), Some(_)) = (&step.require, &step.find) {
             findings.error(
                 require.span(),
                 "`require` cannot be combined with `find`",
@@ -31,12 +24,7 @@ pub(super) fn resolve_all(
         }
         // A step that cannot be resolved is reported, and there is no plan.
         let name = steps.get(index).map(|step| step.name().to_owned());
-        all.extend(
-            parse(Some(require), findings).map(|requirement| PlanRequirement {
-                step: name.clone(),
-                requirement,
-            }),
-        );
+        parse(name, &step.require, &mut all, findings);
     }
     let abort = raw.abort_on_fail.as_ref().filter(|abort| *abort.get());
     if let Some(abort) = abort
@@ -52,19 +40,22 @@ pub(super) fn resolve_all(
 }
 
 fn parse(
-    require: Option<&At<Vec<At<String>>>>,
+    step: Option<String>,
+    require: &Option<At<Vec<At<String>>>>,
+    all: &mut Vec<PlanRequirement>,
     findings: &mut Findings<'_>,
-) -> impl Iterator<Item = Requirement> + use<> {
-    let texts = require.into_iter().flat_map(|texts| texts.get());
-    let mut all = Vec::new();
-    for text in texts {
+) {
+    for text in require.iter().flat_map(|texts| texts.get()) {
         match text.get().parse() {
-            Ok(requirement) => all.push(requirement),
+            Ok(requirement) => all.push(PlanRequirement {
+                step: step.clone(),
+                requirement,
+            }),
             Err(why) => {
+                let why: String = why;
                 let message = format!("`{}` is no requirement", text.get());
                 findings.error(text.span(), message, why);
             }
         }
     }
-    all.into_iter()
 }

@@ -21,11 +21,7 @@ const MOST_STEPS: usize = 1000;
 const MOST_REPEATS: u32 = 100;
 const DEFAULT_RAMP: Nanos = Nanos::from_secs(10);
 
-pub(super) fn resolve_all(
-    names: &Names<'_>,
-    options: &Options,
-    findings: &mut Findings<'_>,
-) -> Vec<Step> {
+pub(super) fn resolve_all(names: &Names<'_>, findings: &mut Findings<'_>) -> Vec<Step> {
     let steps = &names.raw.step;
     if steps.is_empty() && !findings.explains_name("step", "") {
         findings.error(
@@ -45,7 +41,7 @@ pub(super) fn resolve_all(
     let steps: Vec<Step> = steps
         .iter()
         .take(MOST_STEPS)
-        .filter_map(|step| resolve(step, names, &mut taken, options, findings))
+        .filter_map(|step| resolve(step, names, &mut taken, findings))
         .collect();
     noise::warn_of_other_victims(&steps, names, findings);
     steps
@@ -70,16 +66,15 @@ fn resolve(
     at: &At<RawStep>,
     names: &Names<'_>,
     taken: &mut BTreeSet<String>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Step> {
     let run = at.get().run.as_ref();
     if run.is_some_and(|run| backup::is_backup(run.get(), names)) {
-        backup::resolve_step(at, names, taken, options, findings).map(Step::Backup)
+        backup::resolve_step(at, names, taken, findings).map(Step::Backup)
     } else if block::is_block(at.get(), names) {
-        block::resolve_step(at, names, taken, options, findings).map(Step::Block)
+        block::resolve_step(at, names, taken, findings).map(Step::Block)
     } else {
-        let step = load_step(at, names, taken, options, findings)?;
+        let step = load_step(at, names, taken, findings)?;
         Some(Step::Load(Box::new(step)))
     }
 }
@@ -88,7 +83,6 @@ fn load_step(
     at: &At<RawStep>,
     names: &Names<'_>,
     taken: &mut BTreeSet<String>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<LoadStep> {
     let raw = at.get();
@@ -99,27 +93,19 @@ fn load_step(
     let points = load::points(at, findings);
     let repeat = match &raw.repeat {
         Some(repeat) => at_most(repeat, "repeat", MOST_REPEATS, findings),
-        None => Some(raw.repeat()),
+        None => raw.repeat(),
     };
-    let precondition = load::precondition(at, points.as_deref(), options, findings);
-    let timeline = timeline(at, options, findings);
-    let measure = timeline.as_ref().map(|timeline| timeline.measure);
-    let search = find::resolve(
-        at,
-        points.as_deref(),
-        workload,
-        measure,
-        names,
-        options,
-        findings,
-    );
+    let precondition = load::precondition(at, points.as_deref(), names.options, findings);
+    let timeline = timeline(at, names.options, findings);
+    let measure = timeline.measure;
+    let search = find::resolve(at, points.as_deref(), workload, measure, names, findings);
     refuse_thinking(raw, findings);
     sysbench_lacks(raw, names, findings);
-    let power_cut = cut::resolve(at, system, on.as_deref(), names, options, findings);
-    let events = events::resolve(at, on.as_deref(), names, options, findings);
-    let from = host::of_step(raw, system, points.as_deref(), names, findings);
+    let power_cut = cut::resolve(at, system, on.as_deref(), names, findings);
+    let events = events::resolve(at, on.as_deref(), names, findings);
+    let from = host::load_hosts(raw, system, points.as_deref(), names, findings);
     refuse_several(raw, system, names, findings);
-    let noise = noise::resolve(at, names, options, findings);
+    let noise = noise::resolve(at, names, findings);
     let workload = workload?.get();
     Some(LoadStep {
         name: step_name(raw, workload, taken),
@@ -127,36 +113,36 @@ fn load_step(
         system: names.system_id(system?.get())?,
         on: names.medium_ids(&on?)?,
         points: points?,
-        repeat: repeat?,
-        precondition: precondition?,
-        search: search?,
+        repeat,
+        precondition,
+        search,
         reset: raw.reset(),
         reset_by: raw.reset_by(),
-        timeline: timeline?,
+        timeline,
         pacing: Pacing {
             keying: raw.keying_and_think(),
             think: raw.keying_and_think(),
         },
         check: raw.check(),
         max_retries: raw.max_retries(),
-        power_cut: power_cut?,
-        events: events?,
-        from: from?,
-        noise: noise?,
+        power_cut,
+        events,
+        from,
+        noise,
     })
 }
 
-fn timeline(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Option<Timeline> {
+fn timeline(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Timeline {
     let raw = at.get();
     let warm = raw.ramp.value().unwrap_or(DEFAULT_RAMP);
     let warm = scaled(warm, options, raw.ramp.span_or(&at.span()), findings);
     let cool = raw.cool.span_or(&at.span());
     let cool = scaled(raw.cool(), options, cool, findings);
-    Some(Timeline {
-        measure: measure(at, options, findings)?,
-        warm: warm?,
-        cool: cool?,
-    })
+    Timeline {
+        measure: measure(at, options, findings),
+        warm,
+        cool,
+    }
 }
 
 /// Refuses keys that take a single system where there are several.

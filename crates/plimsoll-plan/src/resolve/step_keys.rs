@@ -36,21 +36,17 @@ pub(super) fn planned_measure(at: &At<RawStep>, findings: &Findings<'_>) -> Nano
 }
 
 /// Figures are taken per second, so a window has at least one.
-pub(super) fn measure(
-    at: &At<RawStep>,
-    options: &Options,
-    findings: &mut Findings<'_>,
-) -> Option<Nanos> {
+pub(super) fn measure(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Nanos {
     let span = at.get().measure.span_or(&at.span());
     let written = at.get().measure();
     if written == Nanos::ZERO {
         let help = "write how long figures are taken, such as measure = \"60s\"";
         findings.error(span, "there is no time to measure", help);
-        return None;
+        return written;
     }
-    let measure = scaled(written, options, span.clone(), findings)?;
+    let measure = scaled(written, options, span.clone(), findings);
     if measure >= Nanos::SECOND {
-        return Some(measure);
+        return measure;
     }
     let help = if written < Nanos::SECOND {
         "write measure = \"1s\" or more"
@@ -62,5 +58,5 @@ pub(super) fn measure(
         format!("measuring for 1s instead of {measure}: figures are taken per second"),
         help,
     );
-    Some(Nanos::SECOND)
+    Nanos::SECOND
 }

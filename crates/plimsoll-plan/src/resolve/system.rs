@@ -31,7 +31,7 @@ pub(super) fn resolve(
     let is_one = |key: &str| key == "count" && raw.count() == 1;
     raw.refuse_unless(is_one, kind, findings);
     let kind = match (engine.server(), url) {
-        (Some(server), Some(url)) => existing(server, url, raw, findings)?,
+        (Some(server), Some(url)) => existing(server, url, raw, findings),
         (Some(server), None) => {
             let engine = managed(server, at, findings)?;
             let settings = settings(raw, Some(server), findings);
@@ -53,7 +53,10 @@ pub(super) fn resolve(
         kind,
         limits: limits::resolve(raw.limits.as_ref(), engine, options, findings),
         count: raw.count(),
-        host: host::of_system(raw.host.as_ref(), hosts, findings)?,
+        host: raw
+            .host
+            .as_ref()
+            .and_then(|host| host::system_host(host, hosts, findings)),
         log_disk: raw.log_disk(),
     })
 }
@@ -119,60 +122,61 @@ fn existing(
     url: &At<String>,
     raw: &RawSystem,
     findings: &mut Findings<'_>,
-) -> Option<SystemKind> {
-    let schema = raw.schema.as_ref();
+) -> SystemKind {
     let secret = Secret::new(url.get().as_str());
-    // The URL itself is never part of a message.
-    let rest = server.rest_of(url.get());
-    let clean = !url
-        .get()
-        .chars()
-        .any(|c| c.is_control() || c.is_whitespace());
-    let fine = clean && rest.is_some_and(|rest| !rest.is_empty());
-    if !fine {
-        let help = format!("url = \"{}\"", server.example_url());
+    check_url(server, url, &secret, findings);
+    let schema = match &raw.schema {
+        Some(schema) => {
+            if !is_schema_name(server, schema.get()) {
+                let message = "this cannot be the name of plimsoll's schema";
+                findings.error(schema.span(), message, server.info().schema_help);
+            }
+            schema.get().as_str()
+        }
+        None => DEFAULT_SCHEMA,
+    };
+    if let Some(permission) = &raw.change_tables
+        && permission.get() != schema
+    {
+        findings.error(
+            permission.span(),
+            "`change_tables` names another schema than `schema`",
+            format!("permit changes by the schema's name: change_tables = \"{schema}\""),
+        );
+    }
+    SystemKind::Existing {
+        engine: server,
+        url: secret,
+        schema: schema.to_owned(),
+        change_tables: raw.change_tables.is_some(),
+    }
+}
+
+/// The URL itself is never part of a message.
+fn check_url(server: ServerKind, url: &At<String>, secret: &Secret, findings: &mut Findings<'_>) {
+    let text = url.get().as_str();
+    let is_clean = !text.chars().any(|c| c.is_control() || c.is_whitespace());
+    if !is_clean || server.rest_of(text).is_none_or(str::is_empty) {
         findings.error(
             url.span(),
             format!("this is not the URL of a {}", server.title()),
-            help,
+            format!("url = \"{}\"", server.example_url()),
         );
-    } else if secret.redacted() == url.get().as_str() && url.get().contains("***") {
+    } else if secret.redacted() == text && text.contains("***") {
         let variable = server.password_variable();
         let help = format!(
             "the password was left out when this plan was stored: put {variable} into the environment instead"
         );
         findings.warn(url.span(), "the password in the URL is only `***`", help);
     }
-    let name = schema.map_or(DEFAULT_SCHEMA, |schema| schema.get().as_str());
-    let letters = name
-        .chars()
-        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    let start = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
-    let named = letters && start && name.len() <= 63 && !server.is_reserved_schema(name);
-    if let Some(schema) = schema
-        && !named
-    {
-        findings.error(
-            schema.span(),
-            "this cannot be the name of plimsoll's schema",
-            server.info().schema_help,
-        );
-    }
-    if let Some(permission) = raw.change_tables.as_ref()
-        && permission.get() != name
-    {
-        findings.error(
-            permission.span(),
-            "`change_tables` names another schema than `schema`",
-            format!("permit changes by the schema's name: change_tables = \"{name}\""),
-        );
-    }
-    (fine && named).then(|| SystemKind::Existing {
-        engine: server,
-        url: secret,
-        schema: name.to_owned(),
-        change_tables: raw.change_tables.is_some(),
-    })
+}
+
+fn is_schema_name(server: ServerKind, name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_lowercase() || c == '_';
+    name.starts_with(is_letter)
+        && name.chars().all(|c| is_letter(c) || c.is_ascii_digit())
+        && name.len() <= 63
+        && !server.is_reserved_schema(name)
 }
 
 /// Settings of a server, or PRAGMAs.

@@ -8,31 +8,30 @@ use crate::options::Options;
 use crate::units::Nanos;
 use crate::value::{At, PlanValue};
 
-/// A number that its type allows, unless it is too large for its place.
+/// A number that its type allows, with an error where it is too large for its place.
 pub(super) fn at_most<T: PlanValue<Resolved = u32>>(
     number: &At<T>,
     key: &str,
     most: u32,
     findings: &mut Findings<'_>,
-) -> Option<u32> {
+) -> u32 {
     let value = number.value();
-    if value <= most {
-        return Some(value);
+    if value > most {
+        let message = format!("`{key}` cannot be {value}");
+        findings.error(number.span(), message, format!("1 to {most} is possible"));
     }
-    let message = format!("`{key}` cannot be {value}");
-    findings.error(number.span(), message, format!("1 to {most} is possible"));
-    None
+    value
 }
 
-/// Multiplies a time and rounds it to a millisecond; `None` above the longest possible time, with an error.
+/// Multiplies a time and rounds it to a millisecond; above the longest possible time with an error.
 pub(super) fn scaled(
     nanos: Nanos,
     options: &Options,
     at: Range<usize>,
     findings: &mut Findings<'_>,
-) -> Option<Nanos> {
+) -> Nanos {
     if options.scale == 1.0 {
-        return Some(nanos);
+        return nanos;
     }
     let millis = (nanos.as_millis_f64() * options.scale).round();
     if millis > duration::LONGEST.as_millis_f64() {
@@ -41,7 +40,6 @@ pub(super) fn scaled(
             format!("times {} this is longer than 30 days", options.scale),
             "choose a smaller --scale",
         );
-        return None;
     }
-    Some(Nanos::from_millis(millis as u64))
+    Nanos::from_millis(millis as u64)
 }

@@ -23,7 +23,6 @@ pub(super) fn resolve<'r>(
     name: &str,
     raw: &'r At<RawWorkload>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<ResolvedWorkload<'r>> {
     let RawWorkload {
@@ -49,14 +48,14 @@ pub(super) fn resolve<'r>(
         return None;
     }
     match (with_tpcc, with_sysbench, with_block, with_backup) {
-        (Some(at), ..) => tpcc(name, at, names, options, findings)
+        (Some(at), ..) => tpcc(name, at, names, findings)
             .map(Workload::Tpcc)
             .map(ResolvedWorkload::Load),
-        (_, Some(at), ..) => sysbench(at, options, findings)
+        (_, Some(at), ..) => sysbench(at, names.options, findings)
             .map(Workload::Sysbench)
             .map(ResolvedWorkload::Load),
         (_, _, Some(at), _) => {
-            block::resolve(name, at, options, findings).map(ResolvedWorkload::Block)
+            block::resolve(name, at, names.options, findings).map(ResolvedWorkload::Block)
         }
         (.., Some(at)) => Some(ResolvedWorkload::Backup(at)),
         (None, None, None, None) => {
@@ -81,13 +80,12 @@ fn tpcc(
     name: &str,
     at: &At<RawTpcc>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Tpcc> {
     let help = "state how much data: warehouses = 4 (about 100 MB each)";
     let warehouses = findings
         .required(&at.span(), "warehouses", &at.get().warehouses, help)
-        .and_then(|written| size(written, "warehouses", options, findings));
+        .and_then(|written| size(written, "warehouses", names.options, findings));
     let mode = mode(name, at, names, findings);
     Some(Tpcc {
         warehouses: warehouses?,

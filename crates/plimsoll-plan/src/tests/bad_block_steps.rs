@@ -85,42 +85,15 @@ fn faults_of_workloads_are_reported() {
 }
 
 #[test]
-fn keys_of_a_load_mean_nothing_for_a_block_workload() {
-    for key in [
-        "system = \"db\"",
-        "users = 1",
-        "rate = 5",
-        "rate_to = 6",
-        "connections = 1",
-        "precondition = { lasts = \"1s\" }",
-        "find = { p99_ms = 1 }",
-        "reset = \"never\"",
-        "reset_by = \"auto\"",
-        "arrivals = \"poisson\"",
-        "queue = 1",
-        "cool = \"1s\"",
-        "keying_and_think = 1",
-        "check = \"off\"",
-        "max_retries = 1",
-        "power_cut = \"1s\"",
-    ] {
-        let message = bad(&with("profile = \"k-b\"", key));
-        let name = key.split(' ').next().unwrap();
-        assert!(
-            message.starts_with("8:") && message.matches("help: ").count() == 1,
-            "{key}: {message}"
-        );
-        assert!(
-            message.contains(&format!("`{name}` is not supported for a block workload")),
-            "{key}: {message}"
-        );
-    }
-    assert_snapshot!(bad(&with("profile = \"k-b\"", "users = 8\nsystem = \"db\"")), @r"
+fn keys_of_a_load_are_refused_in_a_block_workload() {
+    assert_snapshot!(bad(&with("profile = \"k-b\"", "users = 8\nsystem = \"db\"\nfrom = [\"gen1\"]")), @r#"
     8:9: `users` is not supported for a block workload
       help: how many requests, and how many at a time, stands in the jobs: `depth`, `threads`, `rate`, `curve`
     9:10: `system` is not supported for a block workload
       help: fio works on the medium itself: remove it
-    ");
+    10:8: `from` is not supported for a block workload
+      help: only load on systems comes from other hosts: remove it
+    "#);
 }
 
 const WRONG_STEPS: &str = r#"title = "t"

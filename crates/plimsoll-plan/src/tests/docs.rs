@@ -84,7 +84,7 @@ fn declared(properties: &Value, kind: Option<TableKind>) -> BTreeSet<String> {
 
 fn is_equal(documented: &str, default: &Value) -> bool {
     match default.as_str() {
-        None => documented == default.to_string(),
+        None => *default == documented,
         Some(default) => {
             let documented = documented.trim_matches('"');
             documented == default

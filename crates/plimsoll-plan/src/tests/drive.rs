@@ -2,11 +2,8 @@
 
 use insta::assert_snapshot;
 
-use super::{drives, good, media_names};
-use crate::load::LoadShape;
-use crate::resolved::{
-    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, MediumKind, WithoutFuse,
-};
+use super::{drives, good, scaled};
+use crate::resolved::MediumKind;
 use crate::units::{Bytes, Nanos};
 use crate::{
     MediumNeed, Options, Parsed, PlanErrors, PlanEstimate, ResolvedPlan, describe, estimate, parse,
@@ -99,67 +96,6 @@ fn an_array_of_known_drives_is_a_drive() {
 }
 
 #[test]
-fn emulated_drives_arrive_with_their_defaults() {
-    let plan = read(PLAN).plan;
-    let [nvme, disk, mine] = plan.media.as_slice() else {
-        panic!("{:?}", plan.media)
-    };
-    let written = EmulatedDrive {
-        drive: "fast-ssd-1t".into(),
-        capacity: Bytes(960_000_000_000),
-        slower: 2.5,
-        auto: false,
-        fill: 0.5,
-        form: DriveForm::Block,
-        filesystem: DriveFilesystem::Xfs,
-        backing: DriveBacking::File,
-        flush: FlushPolicy::Ignored,
-        without_fuse: WithoutFuse::PlainDirectory,
-    };
-    assert_eq!(
-        (nvme.path.as_str(), &nvme.kind),
-        ("/fast", &MediumKind::Emulated(written))
-    );
-    let defaults = EmulatedDrive {
-        drive: "slow-disk-2t".into(),
-        capacity: Bytes(32 << 30),
-        slower: 1.0,
-        auto: true,
-        fill: 1.0,
-        form: DriveForm::Auto,
-        filesystem: DriveFilesystem::Ext4,
-        backing: DriveBacking::Memory,
-        flush: FlushPolicy::Honest,
-        without_fuse: WithoutFuse::Refuse,
-    };
-    assert_eq!(
-        (disk.path.as_str(), &disk.kind),
-        (".", &MediumKind::Emulated(defaults))
-    );
-    assert_eq!(
-        mine.kind.emulated().map(|drive| drive.drive.as_str()),
-        Some("./learnt/mine.toml")
-    );
-    assert_eq!(
-        plan.steps[0].load().unwrap().power_cut,
-        Some(Nanos::from_secs(25))
-    );
-    assert_eq!(plan.steps[1].load().unwrap().power_cut, None);
-    assert_eq!(
-        plan.steps[0].load().unwrap().points,
-        [4, 8].map(LoadShape::closed)
-    );
-    assert_eq!(
-        plan.steps
-            .iter()
-            .filter(|step| media_names(&plan, step.on()).contains(&disk.name.as_str()))
-            .count(),
-        2,
-        "two systems share it"
-    );
-}
-
-#[test]
 fn emulated_drives_are_described_in_full() {
     let plan = read(PLAN).plan;
     let text = describe(&plan);
@@ -210,41 +146,22 @@ fn emulated_drives_are_described_in_full() {
 
 #[test]
 fn a_power_cut_is_scaled_like_the_measurement() {
-    let options = Options {
-        scale: 0.5,
-        ..drives()
-    };
-    let plan = parse(PLAN, &options).unwrap().plan;
-    assert_eq!(
-        plan.steps[0].load().unwrap().timeline.measure,
-        Nanos::from_secs(20)
-    );
-    assert_eq!(
-        plan.steps[0].load().unwrap().power_cut,
-        Some(Nanos::from_millis(12_500))
-    );
-    assert_eq!(
-        read(&describe(&plan)).plan,
-        ResolvedPlan { scale: 1.0, ..plan }
-    );
-    let tiny = parse(
-        PLAN,
-        &Options {
-            scale: 0.01,
-            ..drives()
-        },
-    )
-    .unwrap()
-    .plan;
-    assert_eq!(
-        tiny.steps[0].load().unwrap().power_cut,
-        Some(Nanos::SECOND),
-        "the measurement keeps a second, and the cut with it"
-    );
-    assert_eq!(
-        tiny.steps[0].load().unwrap().timeline.measure,
-        Nanos::SECOND
-    );
+    for (scale, measure, cut) in [
+        (0.5, Nanos::from_secs(20), Nanos::from_millis(12_500)),
+        // The measurement keeps a second, and the cut with it.
+        (0.01, Nanos::SECOND, Nanos::SECOND),
+    ] {
+        let plan = parse(PLAN, &scaled(scale, 1.0)).unwrap().plan;
+        let step = plan.steps[0].load().unwrap();
+        assert_eq!(
+            (step.timeline.measure, step.power_cut),
+            (measure, Some(cut))
+        );
+        assert_eq!(
+            read(&describe(&plan)).plan,
+            ResolvedPlan { scale: 1.0, ..plan }
+        );
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub struct ValueFault {
 }
 
 impl ValueFault {
-    fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             help: help.into(),

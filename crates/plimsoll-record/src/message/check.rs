@@ -1,4 +1,4 @@
-//! What a consistency condition compared.
+//! Results of consistency conditions.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +20,12 @@ pub enum CheckDetail {
     TableEmpty {
         table: String,
     },
-    /// Of a database that was loaded with so many warehouses.
+    /// Tables of a database that was loaded with so many warehouses.
     RowsMissing {
         warehouses: i64,
         tables: Vec<RowRequirement>,
     },
-    /// Of sysbench's tables, which were loaded with `loaded` rows each.
+    /// sysbench's tables, which were loaded with `loaded` rows each.
     TablesHold {
         bound: RowBound,
         loaded: i64,

@@ -16,7 +16,7 @@ pub enum EventKind {
     Leftovers {
         removed: String,
     },
-    /// Intents without an end: `counted` is the connections' own count.
+    /// Intents without an end: `counted` is the count of the connections.
     Conservation {
         in_flight: i64,
         counted: u64,
@@ -134,7 +134,7 @@ pub enum EventKind {
         error: String,
         figures: Figures,
     },
-    /// What a server does not show, or not to this user.
+    /// Figures that a server does not show, or not to this user.
     NotShown {
         what: NotShown,
         user: String,
@@ -234,7 +234,7 @@ pub enum EventKind {
     MemberRecovered {
         member: u32,
     },
-    /// Of every host of a cluster.
+    /// The network of every host of a cluster.
     NetworkChanged {
         gbit: u32,
         /// Before all events.
@@ -258,7 +258,7 @@ pub enum EventKind {
         system: String,
         error: String,
     },
-    /// What a device held that is overwritten.
+    /// A device that is overwritten, and its content.
     Overwritten {
         medium: String,
         device: String,

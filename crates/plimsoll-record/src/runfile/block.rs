@@ -1,4 +1,4 @@
-//! What workers did: histograms of full precision.
+//! Requests of fio's workers, with histograms of full precision.
 
 use crate::BlockShare;
 use rusqlite::Connection;

@@ -22,7 +22,7 @@ use crate::{
 
 use super::row::{BadRow, hist, json, parsed, rows, time};
 
-/// What is stored in a column of a row, or in several.
+/// A value that is stored in a column of a row, or in several.
 pub(super) trait Columns: Sized {
     /// Adds its columns. `field` names the column of a value that has one.
     fn write<'a>(&'a self, field: &'static str, row: &mut NewRow<'a>) -> rusqlite::Result<()>;

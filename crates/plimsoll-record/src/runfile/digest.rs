@@ -2,7 +2,7 @@
 //!
 //! SHA-256 over the pages of the database in order, free pages included. Left out is what SQLite changes without a
 //! change of content: in its header the journal mode, the change counter and the version numbers of the library that
-//! wrote last, and the page of the table `digest` itself. Pages rather than rows: a flipped bit in a key or an index
+//! wrote last, and the page of the table `digest`. Pages rather than rows: a flipped bit in a key or an index
 //! also changes what is read.
 
 use std::fs::File;
@@ -96,9 +96,9 @@ fn left_out(db: &Connection) -> rusqlite::Result<Vec<Range<u64>>> {
         [],
         |row| row.get(0),
     )?;
-    let own = page.saturating_sub(1).saturating_mul(size);
+    let start = page.saturating_sub(1).saturating_mul(size);
     let mut ranges = HEADER.to_vec();
-    ranges.push(own..own.saturating_add(size));
+    ranges.push(start..start.saturating_add(size));
     Ok(ranges)
 }
 

@@ -1,5 +1,6 @@
 //! A run file while it is written.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +18,8 @@ pub(super) type WaitEvents = HashMap<(WaitState, String), i64>;
 pub struct RunFile {
     pub(super) path: PathBuf,
     pub(super) db: Connection,
-    pub(super) layouts: HashMap<Vec<Metric>, i64>,
-    pub(super) wait_events: WaitEvents,
+    pub(super) layouts: RefCell<HashMap<Vec<Metric>, i64>>,
+    pub(super) wait_events: RefCell<WaitEvents>,
 }
 
 pub(super) type Result<T> = std::result::Result<T, RunFileError>;
@@ -64,7 +65,7 @@ impl RunFile {
         )
     }
 
-    /// Of the row that was inserted last.
+    /// Id of the row that was inserted last.
     pub(super) fn last_id(&self) -> i64 {
         self.db.last_insert_rowid()
     }

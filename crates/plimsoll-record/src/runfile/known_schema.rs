@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::row::{BadRow, rows};
 
-/// Of the schema, without comments and spaces.
+/// Statements of the schema, without comments and spaces.
 static STATEMENTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let all = without_spaces(include_str!("schema.sql"));
     all.split_terminator(';').map(str::to_owned).collect()
@@ -73,7 +73,7 @@ fn without_spaces(sql: &str) -> String {
     text
 }
 
-/// What separates words in SQLite.
+/// Whether the character separates words in SQLite.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0c')
 }

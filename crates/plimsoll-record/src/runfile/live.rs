@@ -1,9 +1,8 @@
-//! What a run that goes on has added to its file, read by another process while plimsoll writes it.
+//! Rows that a run that goes on has added to its file, read by another process while plimsoll writes it.
 //!
 //! In WAL mode a reader never makes the writer wait. The file is opened for a moment only: a reader that kept it open
 //! would keep the end of the run from folding the WAL in.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::hist::CoarseHist;
@@ -19,8 +18,8 @@ use super::RunFileError;
 use super::columns::{record, table};
 use super::open::{damaged, open_run_file};
 use super::outcomes::{decode_counts, take_earlier, take_times};
-use super::row::{BadRow, json, meaningless, parsed, rows};
-use super::samples;
+use super::row::{BadRow, meaningless, parsed, rows};
+use super::series::{Layouts, decode, layout, layouts};
 
 /// Most seconds that are read at once: ten minutes of twelve systems.
 const MOST_SECONDS: u64 = 7_200;
@@ -36,7 +35,7 @@ pub struct LiveCursor {
     event: u64,
 }
 
-/// What has been added, and what goes on.
+/// Rows that were added, and the state of the run.
 #[derive(Debug)]
 pub struct LiveRows {
     pub run_id: String,
@@ -102,7 +101,7 @@ pub fn read_plan(path: &Path) -> Result<RecordedPlan, RunFileError> {
     Ok(RecordedPlan::from_text(&text))
 }
 
-/// What was added since `cursor`, which moves on; of a long run that nothing was read of, the latest part.
+/// Rows that were added since `cursor`, which moves on; of a long run that nothing was read of, the latest part.
 pub fn read_live(path: &Path, cursor: &mut LiveCursor) -> Result<LiveRows, RunFileError> {
     let db = open_live(path)?;
     live_rows(&db, cursor).map_err(|what| damaged(path, what))
@@ -207,14 +206,14 @@ fn live_second(row: &Row<'_>) -> rusqlite::Result<LiveSecond> {
     let mut times = row.get_ref(7)?.as_blob_or_null()?.unwrap_or_default();
     let mut counts = Counts::default();
     let mut response = CoarseHist::default();
-    for (_, own) in &of_types {
-        counts.add(own);
-        let (own, _) = take_times(&mut times).map_err(|what| meaningless("times", what))?;
-        response.merge(&own);
+    for (_, added) in &of_types {
+        counts.add(added);
+        let (responses, _) = take_times(&mut times).map_err(|what| meaningless("times", what))?;
+        response.merge(&responses);
     }
     // What ended in this second, whenever it was due.
-    while let Some(own) = take_earlier(&mut times).map_err(|what| meaningless("times", what))? {
-        response.merge(&own.response);
+    while let Some(earlier) = take_earlier(&mut times).map_err(|what| meaningless("times", what))? {
+        response.merge(&earlier.response);
     }
     Ok(LiveSecond {
         ordinal: row.get(0)?,
@@ -236,10 +235,7 @@ struct NewRows<T> {
 
 /// How busy the machine and its devices were.
 fn new_samples(db: &Connection, after: u64) -> Result<NewRows<LiveSample>, BadRow> {
-    let layouts: Vec<(i64, Vec<String>)> = rows(db, "SELECT * FROM layout", |row| {
-        Ok((row.get(0)?, json(row, "metrics")?))
-    })?;
-    let layouts: BTreeMap<i64, Vec<String>> = layouts.into_iter().collect();
+    let layouts = layouts(db)?;
     let sql = "SELECT sample.rowid, kind, name, layout, data FROM sample JOIN subject ON subject.id = sample.subject
                WHERE sample.rowid > max(?1, coalesce((SELECT max(rowid) FROM sample), 0) - ?2)
                AND kind IN ('host', 'device') ORDER BY sample.rowid";
@@ -260,21 +256,15 @@ fn new_samples(db: &Connection, after: u64) -> Result<NewRows<LiveSample>, BadRo
 
 fn add_samples(
     row: &Row<'_>,
-    layouts: &BTreeMap<i64, Vec<String>>,
+    layouts: &Layouts,
     values: &mut Vec<f32>,
     found: &mut NewRows<LiveSample>,
 ) -> rusqlite::Result<()> {
     found.last = Some(row.get(0)?);
-    let layout: i64 = row.get(3)?;
-    let names = layouts
-        .get(&layout)
-        .ok_or_else(|| meaningless("layout", layout))?;
-    let data = row.get_ref(4)?.as_blob()?;
-    samples::decode(data, names.len(), values)
-        .ok_or_else(|| meaningless("data", format!("{} bytes", data.len())))?;
-    for (name, value) in names.iter().zip(values.iter()) {
-        let metric = Metric::parse(name);
-        let Some(metric @ (Metric::CpuIdle | Metric::DeviceBusy)) = metric else {
+    let metrics = layout(layouts, row.get(3)?)?;
+    decode(row.get_ref(4)?.as_blob()?, metrics, values)?;
+    for (metric, value) in metrics.iter().zip(values.iter()) {
+        let Some(metric @ (Metric::CpuIdle | Metric::DeviceBusy)) = *metric else {
             continue;
         };
         found.rows.push(LiveSample {
@@ -287,7 +277,7 @@ fn add_samples(
     Ok(())
 }
 
-/// Of each subject and metric the last.
+/// The last sample of each subject and metric.
 fn latest(samples: Vec<LiveSample>) -> Vec<LiveSample> {
     let mut latest: Vec<LiveSample> = Vec::new();
     for sample in samples {

@@ -42,7 +42,7 @@ pub(super) struct RunFileSource {
     path: PathBuf,
     /// The file itself, without links, or a copy.
     file: PathBuf,
-    /// Of the file and its log.
+    /// Size of the file and its log.
     bytes: u64,
     /// Removed with this.
     copy: Option<PrivateCopy>,
@@ -170,7 +170,7 @@ fn open_error(path: &Path, error: &dyn std::fmt::Display) -> RunFileError {
     }
 }
 
-/// What is known about the run itself.
+/// The row of the run itself.
 pub(super) fn info(db: &Connection) -> Result<RunInfo, BadRow> {
     let ends = lasted(db)?;
     db.query_row("SELECT * FROM run", [], |row| run_info(row, ends))

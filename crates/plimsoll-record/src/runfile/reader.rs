@@ -52,7 +52,7 @@ pub fn require_intact(path: &Path, record: Record) -> Result<Record, RunFileErro
     }
 }
 
-/// Of a run that goes on: all is read as it is at one moment.
+/// The record of a run that goes on, as it is at one moment.
 pub(super) fn unfinished(db: &Connection) -> Result<Record, BadRow> {
     let measurements = Measurements {
         windows: windows(db)?,
@@ -195,7 +195,7 @@ struct MergedSeconds {
     differs: bool,
 }
 
-/// Of phases that were not closed, windows merged from their seconds.
+/// Windows of phases that were not closed, merged from their seconds.
 fn merged_windows(closed: &HashSet<PhaseId>, phases: &[Phase], seconds: &[Second]) -> Vec<Window> {
     // Mostly there is nothing to do, which is known without reading a million seconds.
     let is_open = |phase: &Phase| phase.point.is_some() && !closed.contains(&phase.id);
@@ -210,24 +210,25 @@ fn merged_windows(closed: &HashSet<PhaseId>, phases: &[Phase], seconds: &[Second
         if closed.contains(&second.phase) {
             continue;
         }
-        let own = merged
+        let window = merged
             .entry((second.phase, second.subject, second.txn))
             .or_default();
-        own.response.merge(&second.response);
-        own.service
+        window.response.merge(&second.response);
+        window
+            .service
             .merge(second.service.as_ref().unwrap_or(&second.response));
-        own.differs |= second.service.is_some();
+        window.differs |= second.service.is_some();
     }
     // A phase whose seconds hold no times has no distribution, coarse or not.
-    merged.retain(|_, own| own.response.count() > 0);
+    merged.retain(|_, window| window.response.count() > 0);
     merged
         .into_iter()
-        .map(|((phase, subject, txn), own)| Window {
+        .map(|((phase, subject, txn), window)| Window {
             phase,
             subject,
             txn,
-            response: own.response.to_hist(),
-            service: own.differs.then(|| own.service.to_hist()),
+            response: window.response.to_hist(),
+            service: window.differs.then(|| window.service.to_hist()),
             coarse: true,
         })
         .collect()

@@ -143,16 +143,7 @@ fn a_file_that_nobody_closed_opens_with_what_was_committed() {
         end: tail,
         phase: PhaseKind::Measure,
     };
-    let second = LaneSecond {
-        tick,
-        in_flight: 1,
-        tallies,
-        earlier: Vec::new(),
-        late: 0,
-        overflow: 0,
-        merge_lag: Nanos::ZERO,
-        absence: Absence::default(),
-    };
+    let second = LaneSecond::new(tick, 1, tallies);
     file.second(open, SubjectId(6), Nanos::ZERO, &second)
         .unwrap();
     file.commit().unwrap();
@@ -203,7 +194,7 @@ fn a_slow_gauge_does_not_lengthen_the_interval_of_rates() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let mut file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
+    let file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
     let system = file.subject(SubjectKind::System, "db").unwrap();
     let sample = |at, over| Sample {
         at: Nanos::from_secs(at),

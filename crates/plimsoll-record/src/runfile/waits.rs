@@ -1,4 +1,4 @@
-//! What servers' sessions did, in a few bytes a second: names stand in a table of their own.
+//! States of servers' sessions, in a few bytes a second: names stand in a table of their own.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,7 +15,7 @@ const LONGEST_EVENT: usize = 256;
 
 impl RunFile {
     /// Rows of one second of a subject become one.
-    pub fn waits(&mut self, waits: &[WaitRow]) -> Result<()> {
+    pub fn waits(&self, waits: &[WaitRow]) -> Result<()> {
         let mut seconds: BTreeMap<(Nanos, SubjectId), (Nanos, u32, Vec<u8>)> = BTreeMap::new();
         for WaitRow {
             subject,
@@ -51,9 +51,9 @@ impl RunFile {
         Ok(())
     }
 
-    fn wait_event(&mut self, state: WaitState, event: &str) -> Result<i64> {
+    fn wait_event(&self, state: WaitState, event: &str) -> Result<i64> {
         let key = (state, event.to_owned());
-        if let Some(id) = self.wait_events.get(&key) {
+        if let Some(id) = self.wait_events.borrow().get(&key) {
             return Ok(*id);
         }
         self.insert_columns(
@@ -61,7 +61,7 @@ impl RunFile {
             &[("state", &state.name()), ("event", &event)],
         )?;
         let id = self.last_id();
-        self.wait_events.insert(key, id);
+        self.wait_events.borrow_mut().insert(key, id);
         Ok(id)
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::hist::CoarseHist;
 use crate::join::{Renumbering, renumber};
-use crate::lane::{Absence, LaneSecond, TransactionStats};
+use crate::lane::{LaneSecond, TransactionStats};
 use crate::metric::Metric;
 use crate::{Phase, PhaseId, Record, RunInfo, Sample, Second, Series, Subject, SubjectId};
 use plimsoll_plan::RecordedPlan;
@@ -21,7 +21,7 @@ use super::writer::create_file;
 impl RunFile {
     /// A new file with everything that `record` holds; to be finished.
     pub fn of_record(path: &Path, record: &Record) -> Result<Self> {
-        let mut file = Self::create(path, &record.run, &record.plan_written, &record.plan)?;
+        let file = Self::create(path, &record.run, &record.plan_written, &record.plan)?;
         file.fill_all(record)?;
         Ok(file)
     }
@@ -43,7 +43,7 @@ impl RunFile {
         create_file(path, &file.image()?)
     }
 
-    fn fill_all(&mut self, record: &Record) -> Result<()> {
+    fn fill_all(&self, record: &Record) -> Result<()> {
         for subject in &record.subjects {
             self.insert("INSERT INTO subject", subject)?;
         }
@@ -56,19 +56,19 @@ impl RunFile {
     }
 
     /// Everything of a part, which began at this time of the run.
-    pub fn append(&mut self, part: &Self, from: Nanos) -> Result<()> {
+    pub fn append(&self, part: &Self, from: Nanos) -> Result<()> {
         let record = unfinished(&part.db);
         let record = record.map_err(|what| damaged(&part.path, what))?;
         self.add_at(record, from)
     }
 
     /// Everything of a record that was measured elsewhere, at the same times.
-    pub fn add(&mut self, record: Record) -> Result<()> {
+    pub fn add(&self, record: Record) -> Result<()> {
         self.add_at(record, Nanos::ZERO)
     }
 
     /// After what the file has. Subjects of the same name are the same.
-    fn add_at(&mut self, mut record: Record, from: Nanos) -> Result<()> {
+    fn add_at(&self, mut record: Record, from: Nanos) -> Result<()> {
         let mut subjects = HashMap::new();
         for Subject { id, kind, name } in &record.subjects {
             subjects.insert(*id, self.subject(*kind, name)?);
@@ -89,7 +89,7 @@ impl RunFile {
         self.fill(&record)
     }
 
-    fn fill(&mut self, record: &Record) -> Result<()> {
+    fn fill(&self, record: &Record) -> Result<()> {
         let Record {
             run: _,
             plan_written: _,
@@ -202,16 +202,7 @@ fn ticks(
         };
         let lane = ticks
             .entry((second.phase, second.subject, second.start, second.end))
-            .or_insert(LaneSecond {
-                tick,
-                in_flight: second.in_flight,
-                tallies: Vec::new(),
-                earlier: Vec::new(),
-                late: 0,
-                overflow: 0,
-                merge_lag: Nanos::ZERO,
-                absence: Absence::default(),
-            });
+            .or_insert_with(|| LaneSecond::new(tick, second.in_flight, Vec::new()));
         let service = second.service.as_ref().map(CoarseHist::to_hist);
         let place = second.txn as usize;
         if lane.tallies.len() <= place {

@@ -1,6 +1,7 @@
 //! Writing a run file while the run lasts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::file::{Result, RunFile, WaitEvents, write_error};
+use super::file::{Result, RunFile, write_error};
 use super::new_file::create_whole;
 use super::open::open_run_file;
 use super::recovery::{BESIDE, beside, remove_beside};
@@ -64,8 +65,8 @@ impl RunFile {
         let mut file = Self {
             path: path.into(),
             db,
-            layouts: HashMap::new(),
-            wait_events: WaitEvents::default(),
+            layouts: RefCell::default(),
+            wait_events: RefCell::default(),
         };
         file.insert_schema().map_err(|error| file.error(error))?;
         file.insert_head(run, plan_written, plan)?;
@@ -289,8 +290,8 @@ impl RunFile {
         )
     }
 
-    /// What the probes saw at one time; samples of one subject become one row.
-    pub fn samples(&mut self, samples: &[(SubjectId, Metric, Sample)]) -> Result<()> {
+    /// Samples of one time; those of one subject become one row.
+    pub fn samples(&self, samples: &[(SubjectId, Metric, Sample)]) -> Result<()> {
         let mut rows: BTreeMap<(SubjectId, Nanos), Vec<(Metric, Sample)>> = BTreeMap::new();
         for (subject, metric, sample) in samples {
             rows.entry((*subject, sample.at))
@@ -316,15 +317,15 @@ impl RunFile {
         Ok(())
     }
 
-    fn layout(&mut self, metrics: Vec<Metric>) -> Result<i64> {
-        if let Some(id) = self.layouts.get(&metrics) {
+    fn layout(&self, metrics: Vec<Metric>) -> Result<i64> {
+        if let Some(id) = self.layouts.borrow().get(&metrics) {
             return Ok(*id);
         }
         let names: Vec<&str> = metrics.iter().map(|metric| metric.info().name).collect();
         let names = serde_json::json!(names).to_string();
         self.insert_columns("INSERT INTO layout", &[("metrics", &names)])?;
         let id = self.last_id();
-        self.layouts.insert(metrics, id);
+        self.layouts.borrow_mut().insert(metrics, id);
         Ok(id)
     }
 

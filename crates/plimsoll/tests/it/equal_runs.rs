@@ -157,7 +157,7 @@ fn two_equal_runs_show_no_difference() {
     // Pauses of 300 ms: a cleaning drive does 30 % less.
     let one = |seed: u64| side(vec![run(seed, 300, 1.0, Nanos::from_millis(300))]);
     let intervals: Vec<_> = (0..TRIALS)
-        .map(|trial| compared(one(trial * 2), one(trial * 2 + 1)).interval)
+        .map(|trial| compared(one(trial * 2), one(trial * 2 + 1)).rate.interval())
         .collect();
     let equal = intervals
         .iter()
@@ -177,7 +177,10 @@ fn a_difference_of_three_percent_is_found_with_five_repeats() {
         )
     };
     let found = |trial: &u64| {
-        compared(five(trial * 2, 1.0), five(trial * 2 + 1, 1.0 / 1.03)).effect == Effect::More
+        compared(five(trial * 2, 1.0), five(trial * 2 + 1, 1.0 / 1.03))
+            .rate
+            .effect
+            == Effect::More
     };
     let found = (0..TRIALS).filter(found).count();
     assert!(found >= 85, "{found} of {TRIALS}");

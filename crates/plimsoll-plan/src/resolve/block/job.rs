@@ -23,7 +23,7 @@ const WHOLE_CURVE: [f64; 11] = [
 pub(super) fn resolve_all(
     list: &At<Vec<At<RawBlockJob>>>,
     findings: &mut Findings<'_>,
-) -> Option<Vec<BlockJob>> {
+) -> Vec<BlockJob> {
     if list.get().is_empty() && !findings.is_incomplete(&list.span()) {
         findings.error(
             list.span(),
@@ -34,10 +34,7 @@ pub(super) fn resolve_all(
     resolve_list(list.get(), findings)
 }
 
-pub(super) fn resolve_list(
-    list: &[At<RawBlockJob>],
-    findings: &mut Findings<'_>,
-) -> Option<Vec<BlockJob>> {
+pub(super) fn resolve_list(list: &[At<RawBlockJob>], findings: &mut Findings<'_>) -> Vec<BlockJob> {
     if let Some(job) = list.get(MOST_JOBS) {
         findings.error(
             job.span(),
@@ -46,14 +43,10 @@ pub(super) fn resolve_list(
         );
     }
     let mut taken = BTreeSet::new();
-    let jobs: Vec<_> = list
-        .iter()
+    list.iter()
         .take(MOST_JOBS)
-        .map(|job| resolve(job, &mut taken, findings))
-        .collect();
-    jobs.into_iter()
-        .collect::<Option<Vec<_>>>()
-        .filter(|jobs| !jobs.is_empty())
+        .filter_map(|job| resolve(job, &mut taken, findings))
+        .collect()
 }
 
 fn resolve(
@@ -64,47 +57,46 @@ fn resolve(
     let raw = at.get();
     let help = "state what the report calls it: name = \"RND4K Q32T1 read\"";
     let name = findings.required(&at.span(), "name", &raw.name, help);
-    let name = name.and_then(|name| job_name(name, taken, findings));
-    let curve = match &raw.curve {
-        None => Some(Vec::new()),
-        Some(curve) => shares(curve, findings),
-    };
-    let has_curve = raw.curve.is_some() && curve.as_ref().is_none_or(|curve| !curve.is_empty());
+    if let Some(name) = name {
+        check_job_name(name, taken, findings);
+    }
+    let curve = raw
+        .curve
+        .as_ref()
+        .map_or(Vec::new(), |curve| shares(curve, findings));
+    let has_curve = !curve.is_empty();
     let streams = match &raw.stream {
-        None => stream::resolve(&at.span(), &raw.only_stream(), has_curve, findings)
-            .map(|stream| vec![stream]),
+        None => {
+            let stream = stream::resolve(&at.span(), &raw.only_stream(), has_curve, findings);
+            stream.into_iter().collect()
+        }
         Some(list) => streams(raw, list, has_curve, findings),
     };
     Some(BlockJob {
-        name: name?,
-        streams: streams?,
-        curve: curve?,
+        name: name?.value(),
+        streams,
+        curve,
     })
 }
 
-fn job_name(
+fn check_job_name(
     written: &At<RawText>,
     taken: &mut BTreeSet<String>,
     findings: &mut Findings<'_>,
-) -> Option<String> {
+) {
     let name = written.value();
     if name.chars().count() > LONGEST_NAME {
+        let help = "tables of reports have to hold it";
         findings.error(
             written.span(),
             "the name is longer than 64 characters",
-            "tables of reports have to hold it",
+            help,
         );
-        return None;
     }
     if !taken.insert(name.clone()) {
-        findings.error(
-            written.span(),
-            format!("two jobs are named `{name}`"),
-            "give each its own name",
-        );
-        return None;
+        let message = format!("two jobs are named `{name}`");
+        findings.error(written.span(), message, "give each its own name");
     }
-    Some(name)
 }
 
 fn streams(
@@ -112,7 +104,7 @@ fn streams(
     list: &At<Vec<At<RawBlockStream>>>,
     has_curve: bool,
     findings: &mut Findings<'_>,
-) -> Option<Vec<BlockStream>> {
+) -> Vec<BlockStream> {
     raw.refuse(TableKind::Streams, findings);
     let written = list.get();
     if written.is_empty() && !findings.is_incomplete(&list.span()) {
@@ -142,18 +134,14 @@ fn streams(
         );
     }
     let mut taken = BTreeSet::new();
-    let streams: Vec<_> = written
+    written
         .iter()
         .take(MOST_STREAMS)
-        .map(|at| {
+        .filter_map(|at| {
             check_stream_name(at, &mut taken, findings);
             stream::resolve(&at.span(), at.get(), has_curve, findings)
         })
-        .collect();
-    streams
-        .into_iter()
-        .collect::<Option<Vec<_>>>()
-        .filter(|streams| !streams.is_empty())
+        .collect()
 }
 
 fn check_stream_name(
@@ -173,10 +161,10 @@ fn check_stream_name(
 }
 
 /// Shares of a curve; empty for no curve.
-fn shares(written: &At<RawCurve>, findings: &mut Findings<'_>) -> Option<Vec<f64>> {
+fn shares(written: &At<RawCurve>, findings: &mut Findings<'_>) -> Vec<f64> {
     let list = match written.get() {
-        Either::Simple(Switch(false)) => return Some(Vec::new()),
-        Either::Simple(Switch(true)) => return Some(WHOLE_CURVE.to_vec()),
+        Either::Simple(Switch(false)) => return Vec::new(),
+        Either::Simple(Switch(true)) => return WHOLE_CURVE.to_vec(),
         Either::Composite(list) => list,
     };
     let example = "percent of what the job reaches at full speed, rising: curve = [10, 50, 100]";
@@ -189,22 +177,17 @@ fn shares(written: &At<RawCurve>, findings: &mut Findings<'_>) -> Option<Vec<f64
             "the curve has more than 100 points",
             example,
         );
-        return None;
     }
     let mut last = 0.0;
-    let mut fine = !list.is_empty();
-    for share in list {
+    for at in list {
+        let share = *at.get();
         // Written so that NaN fails.
-        if !(*share.get() > last && *share.get() <= HIGHEST_SHARE) {
-            findings.error(
-                share.span(),
-                format!("a share of {} cannot stand here", share.get()),
-                example,
-            );
-            fine = false;
+        if share > last && share <= HIGHEST_SHARE {
+            last = share;
         } else {
-            last = *share.get();
+            let message = format!("a share of {share} cannot stand here");
+            findings.error(at.span(), message, example);
         }
     }
-    fine.then(|| list.iter().map(|share| *share.get()).collect())
+    list.iter().map(|share| *share.get()).collect()
 }

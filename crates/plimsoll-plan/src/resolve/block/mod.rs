@@ -47,8 +47,11 @@ pub(super) fn resolve(
     };
     let jobs = match (profile, jobs) {
         (Some(profile), None) => Some(profile.jobs.clone()),
-        (Some(profile), Some(jobs)) => same_jobs(raw, profile, jobs?, findings),
-        (None, Some(jobs)) => jobs,
+        (Some(profile), Some(jobs)) => {
+            check_same_jobs(raw, profile, &jobs, findings);
+            Some(jobs)
+        }
+        (None, Some(jobs)) => Some(jobs),
         (None, None) => {
             if !findings.is_incomplete(&at.span()) {
                 let help =
@@ -145,21 +148,19 @@ fn known_profile(written: &At<String>, findings: &mut Findings<'_>) -> Option<&'
 }
 
 /// A plan that was described in full has both; jobs that differ may not use the profile's name.
-fn same_jobs(
+fn check_same_jobs(
     raw: &RawBlock,
     profile: &Profile,
-    jobs: Vec<BlockJob>,
+    jobs: &[BlockJob],
     findings: &mut Findings<'_>,
-) -> Option<Vec<BlockJob>> {
-    if jobs == profile.jobs {
-        return Some(jobs);
+) {
+    if jobs != profile.jobs {
+        findings.error(
+            raw.job.span_or(&(0..0)),
+            format!("these jobs are not those of the profile `{}`", profile.name),
+            "remove `profile`, and state with `source` where they come from; or remove the jobs",
+        );
     }
-    findings.error(
-        raw.job.span_or(&(0..0)),
-        format!("these jobs are not those of the profile `{}`", profile.name),
-        "remove `profile`, and state with `source` where they come from; or remove the jobs",
-    );
-    None
 }
 
 fn check_in_flight(at: &At<RawBlock>, block: &Block, findings: &mut Findings<'_>) {

@@ -120,7 +120,7 @@ fn resolve(name: &'static str, raw: &RawProfile, findings: &mut Findings<'_>) ->
         workers: raw.workers.value(),
         size: raw.size.value().map(|size| scaled(size, 1.0)),
         fill: raw.fill.value(),
-        jobs: jobs?,
+        jobs,
     })
 }
 

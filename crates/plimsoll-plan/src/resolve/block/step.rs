@@ -34,7 +34,6 @@ pub(in crate::resolve) fn resolve(
     at: &At<RawStep>,
     names: &Names<'_>,
     taken: &mut BTreeSet<String>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<BlockStep> {
     let raw = at.get();
@@ -42,13 +41,12 @@ pub(in crate::resolve) fn resolve(
     let workload = names.workload(&at.span(), &raw.run, findings);
     let on = media(at, workload, names, findings);
     let at_once = at_once(raw, on.as_deref(), findings);
-    let rounds = rounds(raw, findings);
-    let warm = warm(at, options, findings);
-    let measure = measure(at, options, findings);
+    let (rounds, steady) = rounds(raw, findings);
+    let warm = warm(at, names.options, findings);
+    let measure = measure(at, names.options, findings);
     let workload = workload?.get();
     let on = on?;
     check_capacity(at, workload, &on, names, findings);
-    let (rounds, steady) = rounds?;
     Some(BlockStep {
         name: step_name(raw, workload, taken),
         workload: names.block_id(workload)?,
@@ -56,8 +54,8 @@ pub(in crate::resolve) fn resolve(
         at_once,
         rounds,
         steady,
-        warm: warm?,
-        measure: measure?,
+        warm,
+        measure,
     })
 }
 
@@ -106,13 +104,13 @@ fn at_once(raw: &RawStep, on: Option<&[String]>, findings: &mut Findings<'_>) ->
 }
 
 /// How many at most, and until when.
-fn rounds(raw: &RawStep, findings: &mut Findings<'_>) -> Option<(u32, Option<SteadyRule>)> {
+fn rounds(raw: &RawStep, findings: &mut Findings<'_>) -> (u32, Option<SteadyRule>) {
     let snia = RawSteadyRule::default();
     let Some(steady) = &raw.steady else {
-        return Some((raw.repeat(), None));
+        return (raw.repeat(), None);
     };
     let rule = match steady.get() {
-        Either::Simple(Switch(false)) => return Some((raw.repeat(), None)),
+        Either::Simple(Switch(false)) => return (raw.repeat(), None),
         Either::Simple(Switch(true)) => &snia,
         Either::Composite(rule) => rule,
     };
@@ -129,18 +127,17 @@ fn rounds(raw: &RawStep, findings: &mut Findings<'_>) -> Option<(u32, Option<Ste
         let message = format!("a window of {window} rounds is never full in {rounds}");
         let help = "more `rounds`, or a smaller `window`";
         findings.error(steady.span(), message, help);
-        return None;
     }
     let rule = SteadyRule {
         window,
         range: rule.range(),
         slope: rule.slope(),
     };
-    Some((rounds, Some(rule)))
+    (rounds, Some(rule))
 }
 
 /// Keeps fio's start out of the measurement.
-fn warm(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Option<Nanos> {
+fn warm(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Nanos {
     let ramp = &at.get().ramp;
     let written = ramp.value().unwrap_or(DEFAULT_RAMP);
     let span = ramp.span_or(&at.span());
@@ -152,7 +149,7 @@ fn warm(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Opt
             help,
         );
     }
-    Some(scaled(written, options, span, findings)?.max(Nanos::SECOND))
+    scaled(written, options, span, findings).max(Nanos::SECOND)
 }
 
 /// Checks the capacity of emulated drives; that of real devices is known only when the plan runs.

@@ -51,10 +51,10 @@ pub(super) fn resolve(
         threads: raw.threads(),
         per_second: raw.rate.value(),
         arrivals: raw.arrivals(),
-        access: access?,
+        access,
         compressible_percent: raw.compressible(),
         direct: raw.direct(),
-        sync: sync?,
+        sync,
     })
 }
 
@@ -95,8 +95,8 @@ fn sizes(
         );
     }
     Some(SizesByKind {
-        reads: reads??,
-        writes: writes??,
+        reads: reads?,
+        writes: writes?,
     })
 }
 
@@ -124,72 +124,52 @@ fn warn_of_unused_sizes(raw: &RawBlockStream, read: Option<u32>, findings: &mut 
     }
 }
 
-fn shares(
-    written: &At<RawSizes>,
-    direct: bool,
-    findings: &mut Findings<'_>,
-) -> Option<Vec<SizeShare>> {
+fn shares(written: &At<RawSizes>, direct: bool, findings: &mut Findings<'_>) -> Vec<SizeShare> {
     let list = match written.get() {
         Either::Simple(size) => {
-            let size = block_size(size.resolved(), written.span(), direct, findings)?;
-            return Some(vec![SizeShare { size, percent: 100 }]);
+            let size = size.resolved();
+            check_sector(size, written.span(), direct, findings);
+            return vec![SizeShare { size, percent: 100 }];
         }
         Either::Composite(list) => list,
     };
     let example = "sizes and their shares in percent: block = [[\"4KiB\", 40], [\"8KiB\", 60]]";
-    if list.len() > MOST_SIZES {
-        findings.error(
-            written.span(),
-            format!("more than {MOST_SIZES} sizes"),
-            "fio has room for so many",
-        );
-        return None;
-    }
     let mut found: Vec<SizeShare> = Vec::new();
     for entry in list {
         let RawShare(size, percent) = entry.get();
-        let size = block_size(size.value(), size.span(), direct, findings);
-        let percent = self::percent(percent, "a share", 1, findings);
-        let Some((size, percent)) = size.zip(percent) else {
+        check_sector(size.value(), size.span(), direct, findings);
+        let size = size.value();
+        let Some(percent) = self::percent(percent, "a share", 1, findings) else {
             continue;
         };
         if found.iter().any(|other| other.size == size) {
-            findings.error(
-                entry.span(),
-                format!("{} is there twice", bytes::write(size)),
-                example,
-            );
+            let message = format!("{} is there twice", bytes::write(size));
+            findings.error(entry.span(), message, example);
         }
         found.push(SizeShare { size, percent });
     }
-    if found.len() < list.len() || findings.is_incomplete(&written.span()) {
-        return None;
+    if list.len() > MOST_SIZES {
+        let message = format!("more than {MOST_SIZES} sizes");
+        findings.error(written.span(), message, "fio has room for so many");
+    } else if found.len() == list.len() && !findings.is_incomplete(&written.span()) {
+        let percents = found.iter().map(|share| share.percent);
+        check_sum(percents, written.span(), example, findings);
     }
-    is_whole(
-        found.iter().map(|share| share.percent),
-        written.span(),
-        example,
-        findings,
-    )
-    .then_some(found)
+    found
 }
 
 /// Reports shares that do not add up to 100 %.
-fn is_whole(
+fn check_sum(
     shares: impl Iterator<Item = u32>,
     at: Range<usize>,
     example: &str,
     findings: &mut Findings<'_>,
-) -> bool {
+) {
     let sum: u32 = shares.sum();
     if sum != 100 {
-        findings.error(
-            at,
-            format!("the shares sum up to {sum} %, not to 100 %"),
-            example,
-        );
+        let message = format!("the shares sum up to {sum} %, not to 100 %");
+        findings.error(at, message, example);
     }
-    sum == 100
 }
 
 /// A share in percent.
@@ -199,23 +179,15 @@ fn percent(written: &At<i64>, what: &str, least: u32, findings: &mut Findings<'_
         .filter(|percent| (least..=100).contains(percent));
     if percent.is_none() {
         let message = format!("{what} cannot be {}", written.get());
-        findings.error(
-            written.span(),
-            message,
-            format!("{least} to 100 is possible"),
-        );
+        let help = format!("{least} to 100 is possible");
+        findings.error(written.span(), message, help);
     }
     percent
 }
 
-fn block_size(
-    size: Bytes,
-    at: Range<usize>,
-    direct: bool,
-    findings: &mut Findings<'_>,
-) -> Option<Bytes> {
+fn check_sector(size: Bytes, at: Range<usize>, direct: bool, findings: &mut Findings<'_>) {
     if !direct || size.0.is_multiple_of(SECTOR) {
-        return Some(size);
+        return;
     }
     let help = match bytes::binary(size) {
         Some(binary) => {
@@ -229,7 +201,6 @@ fn block_size(
         bytes::write(size)
     );
     findings.error(at, message, help);
-    None
 }
 
 fn check_rate(raw: &RawBlockStream, has_curve: bool, findings: &mut Findings<'_>) {
@@ -248,129 +219,94 @@ fn check_rate(raw: &RawBlockStream, has_curve: bool, findings: &mut Findings<'_>
     }
 }
 
-fn access(
-    raw: &RawBlockStream,
-    random: Option<u32>,
-    findings: &mut Findings<'_>,
-) -> Option<Access> {
+fn access(raw: &RawBlockStream, random: Option<u32>, findings: &mut Findings<'_>) -> Access {
     let Some(written) = &raw.access else {
-        return Some(Access::Uniform);
+        return Access::Uniform;
     };
     let access = match written.get() {
-        Either::Simple(AccessWord::Uniform) => Access::Uniform,
+        Either::Simple(AccessWord::Uniform) => return Access::Uniform,
         Either::Composite(RawAccess {
             zipf: Some(exponent),
             zones: None,
-        }) => zipf(exponent, findings)?,
+        }) => zipf(exponent, findings),
         Either::Composite(RawAccess {
             zipf: None,
             zones: Some(zones),
-        }) => Access::Zoned(self::zones(zones, findings)?),
+        }) => Access::Zoned(self::zones(zones, findings)),
         Either::Composite(_) => {
             if !findings.is_incomplete(&written.span()) {
                 let help = "write { zipf = 1.1 } or { zones = [[95, 5], [4, 10], [1, 85]] }";
-                findings.error(
-                    written.span(),
-                    "`access` needs exactly one distribution",
-                    help,
-                );
+                let message = "`access` needs exactly one distribution";
+                findings.error(written.span(), message, help);
             }
-            return None;
+            return Access::Uniform;
         }
     };
-    if random == Some(0) && access != Access::Uniform {
-        findings.warn(
-            written.span(),
-            "`access` changes nothing: no request is at a random place",
-            "remove it",
-        );
-        return Some(Access::Uniform);
+    if random == Some(0) {
+        let message = "`access` changes nothing: no request is at a random place";
+        findings.warn(written.span(), message, "remove it");
+        return Access::Uniform;
     }
-    Some(access)
+    access
 }
 
-fn zipf(exponent: &At<f64>, findings: &mut Findings<'_>) -> Option<Access> {
+fn zipf(exponent: &At<f64>, findings: &mut Findings<'_>) -> Access {
     let theta = *exponent.get();
-    if ZIPF.contains(&theta) && theta != 1.0 {
-        return Some(Access::Zipf(theta));
+    if !ZIPF.contains(&theta) || theta == 1.0 {
+        let message = format!("the exponent cannot be {theta}");
+        let help = "0.01 to 10 is possible, except exactly 1, which fio cannot do: 1.01";
+        findings.error(exponent.span(), message, help);
     }
-    let help = "0.01 to 10 is possible, except exactly 1, which fio cannot do: 1.01";
-    findings.error(
-        exponent.span(),
-        format!("the exponent cannot be {theta}"),
-        help,
-    );
-    None
+    Access::Zipf(theta)
 }
 
-fn zones(written: &At<Vec<At<RawShare<i64>>>>, findings: &mut Findings<'_>) -> Option<Vec<Zone>> {
+fn zones(written: &At<Vec<At<RawShare<i64>>>>, findings: &mut Findings<'_>) -> Vec<Zone> {
     let example = "shares of requests and of space in percent: zones = [[95, 5], [4, 10], [1, 85]]";
     let list = written.get();
     let at = written.span();
-    if list.len() > MOST_ZONES {
-        findings.error(
-            at,
-            format!("more than {MOST_ZONES} zones"),
-            "fio has room for so many",
-        );
-        return None;
-    }
-    let zones = list.iter().map(|entry| {
-        let RawShare(requests, space) = entry.get();
-        let requests_percent = percent(requests, "a share of requests", 0, findings);
-        let space_percent = percent(space, "a share of space", 1, findings);
-        Some(Zone {
-            requests_percent: requests_percent?,
-            space_percent: space_percent?,
+    let zones: Vec<Zone> = list
+        .iter()
+        .filter_map(|entry| {
+            let RawShare(requests, space) = entry.get();
+            let requests_percent = percent(requests, "a share of requests", 0, findings);
+            let space_percent = percent(space, "a share of space", 1, findings);
+            Some(Zone {
+                requests_percent: requests_percent?,
+                space_percent: space_percent?,
+            })
         })
-    });
-    let zones: Vec<Zone> = zones
-        .collect::<Vec<_>>()
-        .into_iter()
-        .collect::<Option<_>>()?;
-    if findings.is_incomplete(&at) {
-        return None;
+        .collect();
+    if list.len() > MOST_ZONES {
+        let message = format!("more than {MOST_ZONES} zones");
+        findings.error(at, message, "fio has room for so many");
+    } else if zones.len() == list.len() && !findings.is_incomplete(&at) {
+        let requests = zones.iter().map(|zone| zone.requests_percent);
+        check_sum(requests, at.clone(), example, findings);
+        let space = zones.iter().map(|zone| zone.space_percent);
+        check_sum(space, at, example, findings);
     }
-    let whole = is_whole(
-        zones.iter().map(|zone| zone.requests_percent),
-        at.clone(),
-        example,
-        findings,
-    ) && is_whole(
-        zones.iter().map(|zone| zone.space_percent),
-        at,
-        example,
-        findings,
-    );
-    whole.then_some(zones)
+    zones
 }
 
-fn sync(
-    raw: &RawBlockStream,
-    read: Option<u32>,
-    findings: &mut Findings<'_>,
-) -> Option<SyncPolicy> {
+fn sync(raw: &RawBlockStream, read: Option<u32>, findings: &mut Findings<'_>) -> SyncPolicy {
     let Some(written) = &raw.sync else {
-        return Some(SyncPolicy::None);
+        return SyncPolicy::None;
     };
     let policy = match written.get() {
+        Either::Simple(SyncWord::None) => return SyncPolicy::None,
         Either::Simple(SyncWord::EachWrite) => SyncPolicy::EachWrite,
-        Either::Simple(SyncWord::None) => SyncPolicy::None,
         Either::Composite(RawSync { flush_every }) => {
             let help = "after how many writes: { flush_every = 1 }";
-            let every = findings.required(&written.span(), "flush_every", flush_every, help)?;
+            findings.required(&written.span(), "flush_every", flush_every, help);
             SyncPolicy::Flush {
-                every: every.value(),
+                every: flush_every.value().unwrap_or(1),
             }
         }
     };
-    if read == Some(100) && policy != SyncPolicy::None {
-        findings.warn(
-            written.span(),
-            "`sync` changes nothing: there are no writes",
-            "remove it",
-        );
-        return Some(SyncPolicy::None);
+    if read == Some(100) {
+        let message = "`sync` changes nothing: there are no writes";
+        findings.warn(written.span(), message, "remove it");
+        return SyncPolicy::None;
     }
-    Some(policy)
+    policy
 }

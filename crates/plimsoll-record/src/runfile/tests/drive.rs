@@ -34,7 +34,7 @@ fn drive_seconds_and_power_cuts_come_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let mut file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
+    let file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
     for subject in &record.subjects {
         file.subject(subject.kind, &subject.name).unwrap();
     }

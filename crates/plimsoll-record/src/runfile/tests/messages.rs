@@ -1,4 +1,4 @@
-//! What a run reports in words: codes with arguments, and sentences as they stand.
+//! Messages: codes with arguments, and sentences as they stand.
 
 use crate::message::doctor::{FlushLimit, FlushOutcome};
 use crate::message::{BackupDetail, CheckDetail, DoctorFinding, EventKind, FirstLost, ResetCheck};

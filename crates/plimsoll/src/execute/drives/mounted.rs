@@ -1,4 +1,4 @@
-//! Emulated drives in use: mounts them, receives their messages, unmounts them.
+//! One emulated drive: mounts it, receives its messages, unmounts it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,9 @@ use plimsoll_drive::emulate::{Child, EmulatorError, EmulatorEvent};
 use plimsoll_drive::spec::DriveSpec;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::error::LoadError;
+use plimsoll_load::probe::Watch;
 use plimsoll_load::scratch::Scratch;
+use plimsoll_plan::member_event::MemberChange;
 use plimsoll_plan::resolved::{
     DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, Medium,
 };
@@ -17,8 +19,9 @@ use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::SubjectId;
 use tokio::sync::watch;
 
+use super::super::error::{RunError, StepResult};
+use super::super::inbox::DriveMessage;
 use super::disk_use::DiskUse;
-use super::inbox::DriveMessage;
 use crate::drive_file;
 
 /// Name of the emulator's directory in the medium's scratch directory.
@@ -27,20 +30,69 @@ pub const DRIVE_DIR: &str = "drive";
 const MEMORY_LEFT: Bytes = Bytes(1 << 30);
 
 /// A mounted emulated drive. The directory outlives the emulator that works in it.
-pub(super) struct MountedDrive {
-    pub child: Child,
-    pub disks: DiskUse,
-    pub name: String,
+pub(in crate::execute) struct MountedDrive {
+    child: Child,
+    pub(super) disks: DiskUse,
+    name: String,
     /// Why the emulator ended, if it was not stopped.
-    pub ended: watch::Receiver<Option<String>>,
-    pub scratch: Scratch,
+    ended: watch::Receiver<Option<String>>,
+    scratch: Scratch,
     /// Subjects that are gone once it is unmounted.
-    pub watched: Vec<SubjectId>,
+    pub(super) watched: Vec<SubjectId>,
 }
 
 impl MountedDrive {
+    /// The drive of a medium, and the facts about it. `ended`: why the emulator ended, which `listener` sends.
+    pub(super) fn start(
+        prepared: PreparedDrive,
+        medium: &str,
+        program: &Path,
+        listener: impl Fn(EmulatorEvent) + Send + 'static,
+        ended: watch::Receiver<Option<String>>,
+    ) -> Result<(Self, Vec<(String, String)>), EmulatorError> {
+        let PreparedDrive {
+            scratch,
+            spec,
+            task,
+        } = prepared;
+        let (child, ready) = Child::start(program, &task, listener)?;
+        let mounted = Self {
+            child,
+            disks: DiskUse::new(&ready.path, &ready.disks),
+            name: medium.to_owned(),
+            ended,
+            scratch,
+            watched: Vec::new(),
+        };
+        Ok((mounted, drive_facts(&spec, &task, &ready)))
+    }
+
+    /// The emulator's process.
+    pub(super) fn watch(&self) -> Watch {
+        Watch::Processes {
+            pid: self.child.pid(),
+            data: None,
+        }
+    }
+
     pub fn power_off(&self) -> Result<Lost, EmulatorError> {
         self.child.power_off()
+    }
+
+    pub(super) fn power_on(&self) -> StepResult<()> {
+        self.child
+            .power_on()
+            .map_err(|error| match error.is_silence() {
+                // The emulator answered: the filesystem did not survive.
+                false => RunError::Broken(error.to_string()),
+                true => RunError::failed(self.died().unwrap_or_else(|| error.to_string())),
+            })
+    }
+
+    /// Whether data are lost by that.
+    pub fn change_member(&self, change: MemberChange) -> StepResult<bool> {
+        let changed = self.child.change_member(change);
+        changed.map_err(|error| RunError::failed(error.to_string()))
     }
 
     /// Until the emulator has ended by itself.
@@ -117,7 +169,7 @@ pub fn prepare_drive(
     })
 }
 
-/// What is known of a drive that was found before the run.
+/// Description of a drive that was found before the run.
 pub(super) fn drive_spec(drive: &EmulatedDrive) -> Result<DriveSpec, LoadError> {
     drive_file::emulated(drive).map_err(|_| {
         LoadError::other(
@@ -153,23 +205,20 @@ fn backing(backing: DriveBacking) -> Backing {
     }
 }
 
-/// What may be written on the drive before there is no place for it any more.
+/// Bytes that may be written on the drive before there is no place for them any more.
 fn backing_limit(drive: &EmulatedDrive, path: &Path) -> Result<Bytes, LoadError> {
-    let there = match drive.backing {
+    let available = match drive.backing {
         DriveBacking::Memory => {
             available_memory().map(|bytes| Bytes(bytes.0.saturating_sub(MEMORY_LEFT.0)))
         }
         DriveBacking::File => free_bytes(path),
     };
-    let there = there.map_err(|error| LoadError::other(path.display().to_string(), error))?;
-    Ok(there.min(drive.capacity))
+    let available =
+        available.map_err(|error| LoadError::other(path.display().to_string(), error))?;
+    Ok(available.min(drive.capacity))
 }
 
-pub(super) fn drive_facts(
-    spec: &DriveSpec,
-    task: &MountSpec,
-    ready: &Ready,
-) -> Vec<(String, String)> {
+fn drive_facts(spec: &DriveSpec, task: &MountSpec, ready: &Ready) -> Vec<(String, String)> {
     let form = match task.form {
         Form::Block(Filesystem::Ext4) => "block device with ext4",
         Form::Block(Filesystem::Xfs) => "block device with xfs",
@@ -179,6 +228,12 @@ pub(super) fn drive_facts(
         Backing::Memory => "memory",
         Backing::File => "file",
     };
+    let flush = if task.ignores_flush {
+        "ignored"
+    } else {
+        "honest"
+    };
+    let measured = &ready.calibration;
     let slower = (spec.slower != 1.0).then(|| ("slower".to_owned(), spec.slower.to_string()));
     let facts = [
         ("drive", task.id.clone()),
@@ -188,46 +243,31 @@ pub(super) fn drive_facts(
         ("fill", task.fill.to_string()),
         ("form", form.into()),
         ("backing", backing.into()),
-        (
-            "flush",
-            if task.ignores_flush {
-                "ignored"
-            } else {
-                "honest"
-            }
-            .into(),
-        ),
-        ("calibration.floor_us", micros(ready.calibration.floor)),
+        ("flush", flush.into()),
+        ("calibration.floor_us", micros(measured.floor)),
         (
             "calibration.processors_kept_awake",
-            if ready.calibration.awake { "yes" } else { "no" }.into(),
+            yes_or_no(measured.awake),
         ),
-        (
-            "calibration.goes_first",
-            if ready.calibration.goes_first {
-                "yes"
-            } else {
-                "no"
-            }
-            .into(),
-        ),
-        (
-            "calibration.after_1ms_us",
-            micros(ready.calibration.after_1ms),
-        ),
+        ("calibration.goes_first", yes_or_no(measured.goes_first)),
+        ("calibration.after_1ms_us", micros(measured.after_1ms)),
         (
             "calibration.of_which_loop_us",
-            micros(ready.calibration.of_which_loop),
+            micros(measured.of_which_loop),
         ),
-        ("calibration.timer_us", micros(ready.calibration.timer)),
+        ("calibration.timer_us", micros(measured.timer)),
         (
             "calibration.most_per_second",
-            ready.calibration.most_per_second.to_string(),
+            measured.most_per_second.to_string(),
         ),
-        ("calibration.at_most_us", micros(ready.calibration.at_most)),
+        ("calibration.at_most_us", micros(measured.at_most)),
     ]
     .map(|(key, value)| (key.to_owned(), value));
     facts.into_iter().chain(slower).collect()
+}
+
+fn yes_or_no(is: bool) -> String {
+    if is { "yes" } else { "no" }.into()
 }
 
 fn micros(nanos: Nanos) -> String {

@@ -4,16 +4,16 @@
 use plimsoll_analysis::search::{Attempt, LineSearch, LoadBracket, SearchRules};
 use plimsoll_analysis::summary::{ObjectiveResult, evaluate, load_result, longest_window};
 use plimsoll_plan::load::LoadShape;
-use plimsoll_plan::resolved::{LoadStep, Search};
+use plimsoll_plan::resolved::{LoadStep, Search, Workload};
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Interference, estimate};
 use plimsoll_record::{PointPurpose, SearchInfo};
 
-use super::context::{PointSpec, StepContext};
-use super::error::{StepResult, not_prepared};
-use super::execution::Execution;
-use super::point::{MeasuredPoints, steady, timeline};
+use super::super::context::{PointSpec, timeline};
+use super::super::error::{StepResult, not_prepared};
+use super::super::run::RunContext;
+use super::point::{LoadRunner, MeasuredPoints, steady};
 
 /// A window that is too short so far is lengthened to this many times its length, where its figure is beyond the limit:
 /// few more such responses settle it.
@@ -21,106 +21,96 @@ const LENGTHENED: f64 = 3.0;
 /// Each window of a load is at least this much longer than the one before.
 const LONGER: f64 = 1.5;
 
-impl Execution<'_> {
-    /// Tries loads until the line is known with the plan's precision.
-    pub(super) fn search(
-        &mut self,
-        step_context: &StepContext<'_>,
-        wanted: &Search,
-    ) -> StepResult<()> {
-        let Some(first) = step_context.step.points.first() else {
-            return Ok(());
-        };
-        let first = steady(*first);
-        let info = self.describe_search(step_context, wanted)?;
-        self.file.search(&info)?;
-        let step = step_context.step;
-        let longest = longest_window(step);
-        let mut search = LineSearch::new(SearchRules {
-            start: load_of(first),
-            most: info.most,
-            precision: info.precision,
-            whole: matches!(first, LoadShape::Closed { .. }),
-            confirm: step.repeat == 1 && longest > Nanos::ZERO,
-        });
-        let ahead = self.announce_search(step_context, wanted);
-        let mut windows = SearchWindows::new(step_context, wanted);
-        let mut ordinal = 0;
-        while let Some(load) = search.next_load() {
-            let shape = with_load(first, load);
-            let timeline = windows.timeline(shape);
-            let mut results = Vec::new();
-            for repeat in 0..step.repeat {
-                let point_spec = PointSpec {
-                    purpose: PointPurpose::Search,
-                    ordinal,
-                    repeat,
-                    load: shape,
-                    scene: Interference::Alone,
-                };
-                let MeasuredPoints { points, measured } =
-                    self.timed_point(step_context, &point_spec, timeline.clone())?;
-                let first = points.first().ok_or_else(|| not_prepared("point"))?;
-                let open = first.offered_per_second.is_some();
-                results.push(evaluate(&info.objective, &first.txns, open, &measured));
-            }
-            let result = load_result(load, &results, longest);
-            windows.measured(load, result.attempt, &results);
-            search.record(result);
-            self.progress.print(&format!(
-                "  {}",
-                progress(result.attempt, &results, &search, first)
-            ));
-            ordinal += 1;
+/// Tries loads until the line is known with the plan's precision.
+pub(super) fn search(runner: &mut LoadRunner<'_, '_>, wanted: &Search) -> StepResult<()> {
+    let RunContext { log, .. } = runner.run;
+    let step = runner.context.step;
+    let Some(first) = step.points.first() else {
+        return Ok(());
+    };
+    let first = steady(*first);
+    let info = describe_search(runner, wanted)?;
+    log.file().search(&info)?;
+    let longest = longest_window(step);
+    let mut search = LineSearch::new(SearchRules {
+        start: load_of(first),
+        most: info.most,
+        precision: info.precision,
+        whole: matches!(first, LoadShape::Closed { .. }),
+        confirm: step.repeat == 1 && longest > Nanos::ZERO,
+    });
+    let ahead = announce_search(runner, wanted);
+    let mut windows = SearchWindows::new(step, runner.context.workload, wanted);
+    let mut ordinal = 0;
+    while let Some(load) = search.next_load() {
+        let shape = with_load(first, load);
+        let timeline = windows.timeline(shape);
+        let mut results = Vec::new();
+        for repeat in 0..step.repeat {
+            let MeasuredPoints { points, measured } = runner.measure(&PointSpec {
+                purpose: PointPurpose::Search,
+                ordinal,
+                repeat,
+                load: shape,
+                scene: Interference::Alone,
+                timeline: timeline.clone(),
+            })?;
+            let first = points.first().ok_or_else(|| not_prepared("point"))?;
+            let open = first.offered_per_second.is_some();
+            results.push(evaluate(&info.objective, &first.txns, open, &measured));
         }
-        self.progress.is_ahead(ahead);
-        Ok(())
+        let result = load_result(load, &results, longest);
+        windows.measured(load, result.attempt, &results);
+        search.record(result);
+        let text = progress(result.attempt, &results, &search, first);
+        log.progress().print(&format!("  {text}"));
+        ordinal += 1;
     }
+    log.progress().is_ahead(ahead);
+    Ok(())
+}
 
-    /// Prints what the search takes, and returns the load time that the plan has ahead after it.
-    fn announce_search(&self, step_context: &StepContext<'_>, wanted: &Search) -> Nanos {
-        let estimate = estimate(self.plan);
-        let Some(own) = estimate.per_step.get(step_context.id.index()) else {
-            return self.progress.ahead_after(Nanos::ZERO);
-        };
-        // The estimate is of all media, one after the other.
-        let media = step_context.step.on.len().max(1) as u64;
-        let expected = Nanos(own.duration.0 / media);
-        let longest = Nanos(own.longest_search.unwrap_or(own.duration).0 / media);
-        self.progress.print(&format!(
-            "  {}: a search takes about {expected}, and at most {longest}: each load is measured until {} transactions \
-             show its {}, for {} at most",
-            step_context.step.name,
-            wanted.objective.quantile.needed_samples(),
-            wanted.objective.quantile.name(),
-            wanted.longest,
-        ));
-        self.progress.ahead_after(expected)
-    }
+/// Prints what the search takes, and returns the load time that the plan has ahead after it.
+fn announce_search(runner: &LoadRunner<'_, '_>, wanted: &Search) -> Nanos {
+    let progress = runner.run.log.progress();
+    let step = runner.context.step;
+    let estimate = estimate(runner.run.plan());
+    let Some(expected) = estimate.per_step.get(runner.context.id.index()) else {
+        return progress.ahead_after(Nanos::ZERO);
+    };
+    // The estimate is of all media, one after the other.
+    let media = step.on.len().max(1) as u64;
+    let longest = Nanos(expected.longest_search.unwrap_or(expected.duration).0 / media);
+    let expected = Nanos(expected.duration.0 / media);
+    progress.print(&format!(
+        "  {}: a search takes about {expected}, and at most {longest}: each load is measured until {} transactions \
+         show its {}, for {} at most",
+        step.name,
+        wanted.objective.quantile.needed_samples(),
+        wanted.objective.quantile.name(),
+        wanted.longest,
+    ));
+    progress.ahead_after(expected)
+}
 
-    fn describe_search(
-        &self,
-        step_context: &StepContext<'_>,
-        wanted: &Search,
-    ) -> StepResult<SearchInfo> {
-        let running = self.running.get(step_context.first_instance())?;
-        Ok(SearchInfo {
-            step: step_context.step.name.clone(),
-            step_index: step_context.id.index() as u32,
-            system: running.subject,
-            medium: running.medium,
-            objective: wanted.objective.clone(),
-            most: wanted.most,
-            precision: wanted.precision,
-        })
-    }
+fn describe_search(runner: &LoadRunner<'_, '_>, wanted: &Search) -> StepResult<SearchInfo> {
+    let running = runner.systems.get(runner.context.first_instance())?;
+    Ok(SearchInfo {
+        step: runner.context.step.name.clone(),
+        step_index: runner.context.id.index() as u32,
+        system: running.subject,
+        medium: running.medium,
+        objective: wanted.objective.clone(),
+        most: wanted.most,
+        precision: wanted.precision,
+    })
 }
 
 /// Chooses how long each load of a search is measured.
 struct SearchWindows<'a> {
     step: &'a LoadStep,
+    workload: &'a Workload,
     search: &'a Search,
-    context: StepContext<'a>,
     /// The last load that met the objective: what it completed shows what others will.
     met: Option<LoadRate>,
     last: Option<LastLoad>,
@@ -141,19 +131,19 @@ struct LastLoad {
 }
 
 impl<'a> SearchWindows<'a> {
-    fn new(context: &StepContext<'a>, search: &'a Search) -> Self {
+    fn new(step: &'a LoadStep, workload: &'a Workload, search: &'a Search) -> Self {
         Self {
-            step: context.step,
+            step,
+            workload,
             search,
-            context: *context,
             met: None,
             last: None,
         }
     }
 
     fn measured(&mut self, load: f64, attempt: Attempt, repeats: &[ObjectiveResult]) {
-        let samples: u64 = repeats.iter().map(|own| own.samples).sum();
-        let seconds: f64 = repeats.iter().map(|own| own.measured_s).sum();
+        let samples: u64 = repeats.iter().map(|repeat| repeat.samples).sum();
+        let seconds: f64 = repeats.iter().map(|repeat| repeat.measured_s).sum();
         let per_second = if seconds > 0.0 {
             samples as f64 / seconds
         } else {
@@ -197,7 +187,7 @@ impl<'a> SearchWindows<'a> {
         (last.attempt == Attempt::Short && last.rate.load == load_of(shape)).then_some(last)
     }
 
-    /// How many transactions per second will show the figure; `None` where the plan's window is tried first: at an unknown
+    /// Expected transactions per second; none where the plan's window is tried first: at an unknown
     /// rate, and below loads that all were too much, where few transactions show the same again.
     fn expected(&self, shape: LoadShape) -> Option<f64> {
         if let Some(last) = self.short(shape) {
@@ -206,14 +196,12 @@ impl<'a> SearchWindows<'a> {
         match (self.met, &self.last) {
             (Some(met), _) => Some(met.per_second * growth(shape, load_of(shape) / met.load)),
             (None, Some(last)) if last.attempt == Attempt::Failed => None,
-            (None, _) => self
-                .search
-                .expected_per_second(shape, self.context.workload),
+            (None, _) => self.search.expected_per_second(shape, self.workload),
         }
     }
 }
 
-/// By how much the rate grows with the load. More users need not complete more.
+/// Factor by which the rate grows with the load. More users need not complete more.
 fn growth(shape: LoadShape, ratio: f64) -> f64 {
     match shape {
         LoadShape::Open { .. } => ratio,
@@ -221,14 +209,14 @@ fn growth(shape: LoadShape, ratio: f64) -> f64 {
     }
 }
 
-/// What a load showed, and where the line is by now.
+/// Line about a load's outcome, and about where the load line is by now.
 fn progress(
     attempt: Attempt,
     repeats: &[ObjectiveResult],
     search: &LineSearch,
     first: LoadShape,
 ) -> String {
-    let samples = repeats.iter().map(|own| own.samples).min();
+    let samples = repeats.iter().map(|repeat| repeat.samples).min();
     let few = format!(
         "{} transactions are too few for the figure",
         samples.unwrap_or(0)
@@ -242,7 +230,7 @@ fn progress(
     }
 }
 
-/// What is varied: users of a closed loop, the rate of an open one.
+/// Figure that is varied: users of a closed loop, the rate of an open one.
 fn load_of(load: LoadShape) -> f64 {
     match load {
         LoadShape::Closed { users, .. } => f64::from(users),
@@ -301,8 +289,8 @@ mod tests {
 
     #[test]
     fn the_search_varies_users_or_the_rate() {
-        let own = with_load(LoadShape::closed(8), 3.0);
-        assert_eq!(own, LoadShape::closed(3));
+        let fewer = with_load(LoadShape::closed(8), 3.0);
+        assert_eq!(fewer, LoadShape::closed(3));
         let shared = LoadShape::Closed {
             users: 8,
             connections: 4,

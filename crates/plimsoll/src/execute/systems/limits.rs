@@ -11,12 +11,12 @@ use plimsoll_plan::resolved::{IoLimits, ResolvedPlan, Step, System, WithoutLimit
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId};
 
-use super::error::{RunError, StepResult};
-use super::execution::Execution;
+use super::super::error::{RunError, StepResult};
+use super::super::run::RunContext;
 use crate::failure::Failure;
 
-/// Tests the limits that the plan requires. Touches nothing but small control groups of its own.
-pub(super) fn check(plan: &ResolvedPlan) -> Result<(), Failure> {
+/// Tests the limits that the plan requires. Touches nothing but small control groups that it makes.
+pub(in crate::execute) fn check(plan: &ResolvedPlan) -> Result<(), Failure> {
     for id in plan.system_ids() {
         let system = plan.system(id);
         let mut used = plan.steps.iter().flat_map(Step::systems);
@@ -32,16 +32,29 @@ pub(super) fn check(plan: &ResolvedPlan) -> Result<(), Failure> {
     Ok(())
 }
 
-impl Execution<'_> {
+/// Limits of the systems of a run.
+pub(super) struct SystemLimits<'a> {
+    run: RunContext<'a>,
+    /// I/O limits that were tested on a device.
+    tried: Vec<(Device, IoLimits)>,
+}
+
+impl<'a> SystemLimits<'a> {
+    pub fn new(run: RunContext<'a>) -> Self {
+        let tried = Vec::new();
+        Self { run, tried }
+    }
+
     /// Creates the limits of a system whose data will be in the directory `place`.
-    pub(super) fn limit_system(
+    pub fn create(
         &mut self,
         system: &System,
         subject: SubjectId,
         place: Option<&Path>,
     ) -> StepResult<Option<CgroupLimits>> {
+        let log = self.run.log;
         let limits = &system.limits;
-        if limits.is_none() || self.virtual_clock().is_some() {
+        if limits.is_none() || log.virtual_clock().is_some() {
             return Ok(None);
         }
         let device = place.and_then(|place| device_of(place).ok()).map(|device| {
@@ -59,14 +72,11 @@ impl Execution<'_> {
                 if let Some(error) = untried {
                     let system = system.name.clone();
                     let untried = EventKind::LimitsUntried { system, error };
-                    self.record_event(Some(subject), Severity::Warning, untried)?;
+                    log.event(Some(subject), Severity::Warning, untried)?;
                 }
-                let facts: Vec<(String, String)> = made
-                    .in_effect()
-                    .iter()
-                    .map(|(file, is)| (format!("limit.{file}"), is.clone()))
-                    .collect();
-                self.file.facts(subject, &facts)?;
+                for (file, value) in made.in_effect() {
+                    log.fact(subject, &format!("limit.{file}"), value)?;
+                }
                 Ok(Some(made))
             }
             (Err(error), WithoutLimits::Refuse) => {
@@ -77,7 +87,7 @@ impl Execution<'_> {
                     system: system.name.clone(),
                     error: error.to_string(),
                 };
-                self.record_event(Some(subject), Severity::Warning, not_limited)?;
+                log.event(Some(subject), Severity::Warning, not_limited)?;
                 Ok(None)
             }
         }
@@ -94,7 +104,7 @@ impl Execution<'_> {
         else {
             return Ok(None);
         };
-        let scratch = Scratch::create(place, &format!("{}-limits", self.run_id))?;
+        let scratch = Scratch::create(place, &format!("{}-limits", self.run.job.run_id))?;
         let tried = limit::try_io(io, device, scratch.path());
         let removed = scratch.remove();
         let untried = tried?;

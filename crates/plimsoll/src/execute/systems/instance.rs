@@ -1,6 +1,4 @@
-//! Systems in use.
-
-use std::collections::HashMap;
+//! One instance of a system.
 
 use plimsoll_load::scratch::Scratch;
 use plimsoll_load::system::{InitialState, Instance};
@@ -8,20 +6,18 @@ use plimsoll_plan::resolved::ResolvedPlan;
 use plimsoll_plan::{MediumId, PlacedName, SystemId, WorkloadId};
 use plimsoll_record::SubjectId;
 
-use super::error::{RunError, StepResult, not_prepared};
-
 /// An instance of a system on a medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct InstanceId {
+pub(in crate::execute) struct InstanceId {
     pub system: SystemId,
     /// Among the system's instances, from 0.
     pub index: u32,
-    /// `None`: the system keeps its data elsewhere.
+    /// None: the system keeps its data elsewhere.
     pub medium: Option<MediumId>,
 }
 
 impl InstanceId {
-    /// All of a system.
+    /// All instances of a system.
     pub fn all(
         plan: &ResolvedPlan,
         system: SystemId,
@@ -49,61 +45,22 @@ impl InstanceId {
     }
 }
 
-/// The systems in use.
-#[derive(Default)]
-pub(super) struct RunningSystems(HashMap<InstanceId, Running>);
-
-impl RunningSystems {
-    pub fn find(&self, instance: InstanceId) -> Option<&Running> {
-        self.0.get(&instance)
-    }
-
-    /// One that has been started.
-    pub fn get(&self, instance: InstanceId) -> StepResult<&Running> {
-        self.find(instance).ok_or_else(not_running)
-    }
-
-    pub fn get_mut(&mut self, instance: InstanceId) -> StepResult<&mut Running> {
-        self.0.get_mut(&instance).ok_or_else(not_running)
-    }
-
-    pub fn insert(&mut self, instance: InstanceId, running: Running) {
-        self.0.insert(instance, running);
-    }
-
-    pub fn remove(&mut self, instance: InstanceId) -> Option<Running> {
-        self.0.remove(&instance)
-    }
-
-    /// Stops and removes all; returns what failed.
-    pub fn end(&mut self) -> Vec<String> {
-        self.0
-            .drain()
-            .flat_map(|(_, running)| running.end())
-            .collect()
-    }
-}
-
-fn not_running() -> RunError {
-    not_prepared("system")
-}
-
 /// A system in use. The directory outlives the server in it.
-pub(super) struct Running {
+pub(in crate::execute) struct Running {
     pub instance: Instance,
     pub subject: SubjectId,
     pub medium: Option<SubjectId>,
-    pub scratch: Option<Scratch>,
-    /// The state that the data can be brought back to, and of which workload they are.
-    pub first: Option<InitialState>,
-    pub kept_for: Option<WorkloadId>,
+    pub(super) scratch: Option<Scratch>,
+    /// The state that the data can be reset to, and the workload that they are of.
+    pub(super) first: Option<InitialState>,
+    pub(super) kept_for: Option<WorkloadId>,
     /// Load has changed the data.
-    pub dirty: bool,
+    pub(super) dirty: bool,
 }
 
 impl Running {
     /// Stops the system and removes its directory; returns what failed.
-    pub fn end(self) -> Vec<String> {
+    pub(super) fn end(self) -> Vec<String> {
         let stopped = self.instance.stop().err();
         let removed = self.scratch.and_then(|scratch| scratch.remove().err());
         stopped

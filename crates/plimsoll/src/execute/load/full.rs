@@ -1,18 +1,11 @@
-//! A disk that became full under load: finds which one, and fails the run.
+//! A disk that became full under load: finds which one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use plimsoll_block::host::mount::{Space, space};
 use plimsoll_load::error::FREE_SPACE;
-use plimsoll_load::probe::Watch;
-use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_plan::units::Bytes;
 use plimsoll_record::message::EventKind;
-use plimsoll_record::{Event, Severity};
-use plimsoll_report::message::Messages;
-
-use super::error::{RunError, StepResult};
-use super::execution::Execution;
-use super::running::InstanceId;
 
 /// A full disk as the system reports it.
 pub(super) struct FullDisk {
@@ -29,7 +22,7 @@ const LITTLE_PERCENT: u64 = 1;
 struct FilesystemSpace {
     path: PathBuf,
     space: Space,
-    /// `None` where the filesystem has no fixed number of files.
+    /// None where the filesystem has no fixed number of files.
     free_files: Option<u64>,
 }
 
@@ -55,7 +48,7 @@ impl FilesystemSpace {
     }
 }
 
-/// The full one with the least space; the first of equal ones. `None` where none of them is full.
+/// The full filesystem with the least space, the first of equal ones; none where none of them is full.
 fn fullest(places: impl Iterator<Item = FilesystemSpace>) -> Option<FilesystemSpace> {
     places
         .filter(FilesystemSpace::is_full)
@@ -67,7 +60,12 @@ fn is_quota(why: &str) -> bool {
     why.contains("quota exceeded") || why.contains("Errcode: 122")
 }
 
-/// What failed, where and why.
+/// Event that names the fullest filesystem of these directories.
+pub(super) fn full_disk_event(system: &str, full: FullDisk, places: Vec<PathBuf>) -> EventKind {
+    let places = places.into_iter().filter_map(FilesystemSpace::read);
+    event(system, full, places)
+}
+
 fn event(system: &str, full: FullDisk, places: impl Iterator<Item = FilesystemSpace>) -> EventKind {
     let is_quota = is_quota(&full.why);
     let found = if is_quota { None } else { fullest(places) };
@@ -87,7 +85,7 @@ fn event(system: &str, full: FullDisk, places: impl Iterator<Item = FilesystemSp
     }
 }
 
-fn advice(event: &EventKind) -> &'static str {
+pub(super) fn advice(event: &EventKind) -> &'static str {
     match event {
         EventKind::DiskFull { is_quota: true, .. } => {
             "Raise the quota of this user there, or choose another medium."
@@ -96,54 +94,10 @@ fn advice(event: &EventKind) -> &'static str {
     }
 }
 
-impl Execution<'_> {
-    /// Records the full disk beside the point that ended with it, `at`, and gives the end of the run.
-    pub(super) fn disk_full(
-        &mut self,
-        instance: InstanceId,
-        at: Nanos,
-        full: FullDisk,
-    ) -> StepResult<RunError> {
-        let subject = Some(self.running.get(instance)?.subject);
-        let places = self
-            .written_by(instance)?
-            .into_iter()
-            .filter_map(FilesystemSpace::read);
-        let kind = event(&instance.name(self.plan), full, places);
-        let text = Messages::english().event(&kind);
-        let next = advice(&kind);
-        self.file.event(&Event {
-            at,
-            subject,
-            severity: Severity::Error,
-            kind,
-        })?;
-        Ok(RunError::failed(format!(
-            "{text}\n{next} The run file has everything measured until then."
-        )))
-    }
-
-    /// The directories that a system's files lie in: the medium's, below an emulated drive also that of its backing file.
-    fn written_by(&self, instance: InstanceId) -> StepResult<Vec<PathBuf>> {
-        let data = match self.running.get(instance)?.instance.watch() {
-            Some(Watch::Processes { data, .. }) => data,
-            Some(Watch::EmbeddedData { path }) => path.parent().map(Path::to_owned),
-            _ => None,
-        };
-        let drive = instance
-            .medium
-            .and_then(|medium| self.drives.get(&medium))
-            .and_then(|drive| drive.disks.of(&instance.name(self.plan)))
-            .map(Path::to_owned);
-        let medium = instance
-            .medium
-            .map(|medium| PathBuf::from(&self.plan.medium(medium).path));
-        Ok(drive.into_iter().chain(medium).chain(data).collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use plimsoll_report::message::Messages;
+
     use super::*;
 
     fn filesystem(
@@ -171,12 +125,12 @@ mod tests {
         }
     }
 
-    fn of(why: &str, places: impl IntoIterator<Item = FilesystemSpace>) -> EventKind {
+    fn event_for(why: &str, places: impl IntoIterator<Item = FilesystemSpace>) -> EventKind {
         event("db", full(why), places.into_iter())
     }
 
     fn text(why: &str, places: impl IntoIterator<Item = FilesystemSpace>) -> String {
-        Messages::english().event(&of(why, places))
+        Messages::english().event(&event_for(why, places))
     }
 
     #[test]
@@ -187,7 +141,7 @@ mod tests {
             "System db cannot write: no space left on the server's disk (table is full)."
         );
         let few = filesystem("/log", Bytes::mib(900), Bytes::mib(100_000), None);
-        let found = of("x", [roomy(), few]);
+        let found = event_for("x", [roomy(), few]);
         assert_eq!(advice(&found), FREE_SPACE);
         assert_eq!(
             Messages::english().event(&found),
@@ -217,7 +171,7 @@ mod tests {
                 text.contains("the disk quota on the server's disk is used up"),
                 "{text}"
             );
-            assert!(advice(&of(why, [tight()])).contains("Raise the quota"));
+            assert!(advice(&event_for(why, [tight()])).contains("Raise the quota"));
         }
     }
 }
