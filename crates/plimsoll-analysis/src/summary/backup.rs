@@ -21,7 +21,8 @@ pub use summary::{
 };
 
 use super::estimate::Estimate;
-use super::figure::{FigureId, FigureSet};
+use super::figure::FigureId;
+use super::figure_set::FigureSet;
 use super::finding::{Finding, FindingKind, Verdict};
 use super::index::Index;
 use super::medium::Track;

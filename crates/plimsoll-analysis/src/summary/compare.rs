@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::figure::{FigureId, FigureSet};
+use super::figure::FigureId;
+
+use super::figure_set::FigureSet;
 use super::finding::Verdict;
 use super::ladder_summary::LadderSummary;
 use super::load_summary::LoadSummary;

@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use super::backup::{self, BackupFigures};
 use super::estimate::Estimate;
-use super::figure::{FigureId, FigureSet};
+use super::figure::FigureId;
+use super::figure_set::FigureSet;
 use super::finding::{Finding, FindingKind, Verdict};
 use super::index::Index;
 use super::ladder_summary::LadderSummary;

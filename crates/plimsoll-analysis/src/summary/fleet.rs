@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::figure::FigureSet;
+use super::figure_set::FigureSet;
 use super::finding::Verdict;
 
 /// The systems behind a ladder of sums.

@@ -4,7 +4,7 @@ use plimsoll_record::OfferedLoad;
 use serde::Serialize;
 
 use super::estimate::Estimate;
-use super::figure::FigureSet;
+use super::figure_set::FigureSet;
 use super::finding::Verdict;
 use super::point_summary::PointSummary;
 

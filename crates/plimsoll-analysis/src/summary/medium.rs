@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::estimate::Estimate;
-use super::figure::{FigureId, FigureSet};
+use super::figure::FigureId;
+use super::figure_set::FigureSet;
 use super::index::Index;
 use super::means;
 use plimsoll_plan::units::Nanos;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::super::figure::FigureSet;
+use super::super::figure_set::FigureSet;
 use super::super::finding::{Finding, Verdict};
 use super::super::medium::{MediumFigures, MediumSource};
 use super::super::ratio::RatioSet;

@@ -1,7 +1,8 @@
 //! One job over its rounds, and its curve.
 
 use super::super::estimate::Estimate;
-use super::super::figure::{FigureId, FigureSet};
+use super::super::figure::FigureId;
+use super::super::figure_set::FigureSet;
 use super::super::finding::Verdict;
 use super::super::ratio::RatioSet;
 use super::summary::{
