@@ -113,6 +113,33 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ),
     ("answer-limiter-", &["cpu", "reads", "log"]),
     ("backup-kind-", &["backup", "restore"]),
+    ("chart-", &["nopm", "rate", "tpm", "tpm-per-user"]),
+    (
+        "chart-title-",
+        &[
+            "bandwidth",
+            "cpu",
+            "cpu-one",
+            "in-flight",
+            "io-time",
+            "iops",
+            "latency-time",
+            "lateness",
+            "memory",
+            "nopm",
+            "queue",
+            "rate",
+            "throughput",
+            "tpm",
+            "tpm-per-user",
+        ],
+    ),
+    (
+        "phase-",
+        &[
+            "backup", "check", "cool", "measure", "prepare", "reset", "warm",
+        ],
+    ),
     (
         "backup-outcome-",
         &["complete", "cancelled", "failed", "differs"],
@@ -280,11 +307,6 @@ fn composed() -> BTreeSet<String> {
         .chain(coded().map(|(id, ..)| id))
         .chain(contained())
         .chain(of_audit())
-        .chain(
-            crate::section::charts::CHART_TITLES
-                .iter()
-                .map(|name| format!("chart-title-{name}")),
-        )
         .collect()
 }
 

@@ -6,7 +6,7 @@ use plimsoll_record::{DiagnosisLevel, Record};
 
 use super::super::doctor;
 use super::*;
-use crate::html::block::island;
+use crate::chart::{BarChart, DrawnChart, LineChart, PointMark};
 use crate::run::page;
 use crate::table::Grid;
 
@@ -35,7 +35,7 @@ fn header(grid: &Grid) -> Vec<&str> {
 }
 
 fn step(index: usize) -> ReportSection {
-    sections(&Messages::english(), &only_blocks().1, "").swap_remove(index)
+    sections(&Messages::english(), &only_blocks().1, NO_MEDIA).swap_remove(index)
 }
 
 /// All blocks on a page, also within others.
@@ -69,7 +69,7 @@ fn grid<'a>(section: &'a ReportSection, label: &str) -> Option<&'a Grid> {
 fn titles<'a>(section: &'a ReportSection, kind: &str) -> Vec<&'a str> {
     let blocks = blocks(section).into_iter();
     let titles = blocks.filter_map(|block| match block {
-        ReportBlock::Chart(chart) if chart.data[0].1 == kind => Some(chart.title.as_str()),
+        ReportBlock::Chart(chart) if chart.name == kind => Some(chart.title.as_str()),
         _ => None,
     });
     titles.collect()
@@ -85,13 +85,34 @@ fn texts<'a>(section: &'a ReportSection, style: &str) -> Vec<&'a str> {
     texts.collect()
 }
 
+const NO_MEDIA: MediumColors<'_> = MediumColors { media: &[] };
 const CORNERS: &str = "Block I/O: corners (corners)";
 const ROUNDS: &str = "Rounds until steady";
 const FSYNC: &str = "Durable writes by number of writers";
 const WORKERS: &str = "Workers";
 
-fn data() -> serde_json::Value {
-    serde_json::to_value(island(&Messages::english(), &only_blocks().1)).unwrap()
+/// Charts of this kind.
+fn charts<'a>(section: &'a ReportSection, kind: &str) -> Vec<&'a DrawnChart> {
+    let blocks = blocks(section).into_iter();
+    let charts = blocks.filter_map(|block| match block {
+        ReportBlock::Chart(chart) if chart.name == kind => Some(&chart.drawn),
+        _ => None,
+    });
+    charts.collect()
+}
+
+fn lines<'a>(section: &'a ReportSection, kind: &str, place: usize) -> &'a LineChart {
+    match charts(section, kind)[place] {
+        DrawnChart::Lines(lines) => lines,
+        DrawnChart::Bars(_) => panic!("{kind}: bars"),
+    }
+}
+
+fn bars(section: &ReportSection, place: usize) -> &BarChart {
+    match charts(section, "block-bars")[place] {
+        DrawnChart::Bars(bars) => bars,
+        DrawnChart::Lines(_) => panic!("lines"),
+    }
 }
 
 #[test]
@@ -162,7 +183,7 @@ fn media_stand_side_by_side_with_their_ratios() {
 fn one_medium_has_no_ratios_and_no_column_of_its_own() {
     let mut summary = only_blocks().1;
     summary.figures.blocks[0].media.truncate(1);
-    let corners = sections(&Messages::english(), &summary, "").swap_remove(0);
+    let corners = sections(&Messages::english(), &summary, NO_MEDIA).swap_remove(0);
     assert_eq!(
         header(grid(&corners, CORNERS).unwrap()),
         [
@@ -194,18 +215,18 @@ fn jobs_that_differ_in_size_or_depth_alone_are_drawn_by_it() {
         titles(&step(0), "block-bars"),
         ["IOPS by job", "MB/s by job"]
     );
-    let data = data();
-    assert_eq!(
-        data[1]["bars"][0]["categories"],
-        serde_json::json!(["512 B", "4 KiB", "16 KiB", "128 KiB"])
-    );
-    assert_eq!(data[1]["bars"].as_array().unwrap().len(), bars.len());
+    let sizes = self::bars(&sweep, 0);
+    assert_eq!(sizes.categories, ["512 B", "4 KiB", "16 KiB", "128 KiB"]);
     // Median, ends of the interval, usable: the disk's random writes are not.
+    let corners = step(0);
+    let by_job = self::bars(&corners, 0);
+    let first = by_job.groups[0].bars[0].as_ref().unwrap();
     assert_eq!(
-        data[0]["bars"][0]["bars"][0][0],
-        serde_json::json!([480_000.0, [460_800.0, 496_800.0], true])
+        (first.value, first.range),
+        (480_000.0, Some([460_800.0, 496_800.0]))
     );
-    assert_eq!(data[0]["bars"][0]["bars"][2][1][2], false);
+    assert!(first.flaw.is_none());
+    assert!(by_job.groups[2].bars[1].as_ref().unwrap().flaw.is_some());
 }
 
 #[test]
@@ -222,23 +243,19 @@ fn a_curve_goes_by_the_rate_that_was_achieved() {
             .len(),
         2 * 3 * 11
     );
-    let curves = &data()[0]["curves"];
     // Sequential: MB/s. Random: IOPS. Offered 120 %, achieved 98.5 %.
+    let random = lines(&corners, "block-curve", 0);
+    let sequential = lines(&corners, "block-curve", 1);
     assert_eq!(
-        (&curves[0]["unit"], &curves[1]["unit"]),
-        (&"chart-block-iops".into(), &"chart-block-mb".into())
+        (random.x.name.as_str(), sequential.x.name.as_str()),
+        ("IOPS", "MB/s")
     );
-    let sata = &curves[0]["lines"][1];
-    assert_eq!(sata["points"][10]["share"], 120.0);
-    assert_eq!(sata["points"][10]["x"], 99_290.0);
-    assert_eq!(
-        (&sata["points"][10]["usable"], &sata["points"][9]["usable"]),
-        (&false.into(), &true.into())
-    );
-    assert_eq!(
-        (&sata["full"]["share"], &sata["full"]["x"]),
-        (&serde_json::Value::Null, &100_800.0.into())
-    );
+    // Of each medium its curve and full speed, by mean and by p99.
+    let (sata, full) = (&random.lines[4], &random.lines[5]);
+    assert_eq!((sata.x[10], full.x[0]), (99_290.0, 100_800.0));
+    assert_eq!(sata.marks[9..], [PointMark::Full, PointMark::Hollow]);
+    assert!(sata.tips[10].starts_with("sata 120 % offered"));
+    assert!(full.tips[0].starts_with("sata full speed"));
 }
 
 #[test]
@@ -263,10 +280,11 @@ fn rounds_that_do_not_become_steady_are_marked() {
         ["random write 512 B Q1", "sata", "25", "21 to 25"]
     );
     assert_eq!(rounds[1][7], "no");
-    let fit = &data()[1]["rounds"][0]["fit"];
-    assert_eq!((&fit["first"], &fit["last"]), (&4.into(), &8.into()));
+    let chart = lines(&sweep, "block-rounds", 0);
+    let window = &chart.ground.areas[0];
+    assert_eq!((window.from, window.to), (4.0, 8.0));
     // Ten percent to both sides of the mean: the range allowed is twenty.
-    let [low, high] = [0, 1].map(|i| fit["limits"][i].as_f64().unwrap());
+    let [low, high] = [2, 3].map(|line: usize| chart.lines[line].y[0].unwrap());
     assert!((high / low - 1.1 / 0.9).abs() < 1e-3);
     assert!(grid(&step(0), ROUNDS).is_none());
 }
@@ -280,7 +298,7 @@ fn rounds_too_few_for_a_window_are_drawn_without_one() {
         .map(|rounds| &mut rounds.jobs[0])
         .unwrap();
     (job.fit, job.iops) = (None, vec![5.0, 4.0]);
-    let sweep = sections(&Messages::english(), &summary, "").swap_remove(1);
+    let sweep = sections(&Messages::english(), &summary, NO_MEDIA).swap_remove(1);
     assert_eq!(
         cells(grid(&sweep, ROUNDS).unwrap())[0][2..],
         ["2", "–", "–", "–", "–", "–"]
@@ -295,7 +313,7 @@ fn writers_count_over_all_workers() {
         .iter_mut()
         .for_each(|medium| medium.workers = 2);
     summary.figures.blocks[2].media[0].jobs.reverse();
-    let writers = sections(&Messages::english(), &summary, "").swap_remove(2);
+    let writers = sections(&Messages::english(), &summary, NO_MEDIA).swap_remove(2);
     let fsync = grid(&writers, FSYNC).unwrap();
     let writers: Vec<&str> = cells(fsync).iter().map(|row| row[2]).collect();
     assert_eq!(
@@ -343,30 +361,26 @@ fn workers_have_their_sum_and_their_ends() {
 
 #[test]
 fn seconds_of_rounds_and_rates_follow_each_other() {
-    let seconds = &data()[0]["seconds"];
-    let slots = seconds[0]["slots"].as_array().unwrap();
-    assert_eq!(slots.len(), 12);
-    assert_eq!(
-        slots[0],
-        serde_json::json!({"from": 0.0, "measured": 3.0, "to": 18.0, "label": "full"})
-    );
-    assert_eq!(
-        slots[11],
-        serde_json::json!({"from": 198.0, "measured": 201.0, "to": 216.0, "label": "120 %"})
-    );
-    let line = &seconds[0]["lines"][0];
+    let corners = step(0);
+    let chart = lines(&corners, "block-iops-time", 0);
+    let ends: Vec<(f64, f64, &str)> = slots(chart);
+    assert_eq!(ends.len(), 12);
+    assert_eq!(ends[0], (0.0, 18.0, "full"));
+    assert_eq!(ends[11], (198.0, 216.0, "120 %"));
+    let warm = chart
+        .ground
+        .areas
+        .iter()
+        .find(|area| area.is_shaded)
+        .unwrap();
+    assert_eq!((warm.from, warm.to), (0.0, 3.0));
+    let line = &chart.lines[0];
     // A break between one and the next, and where nothing ended in a second.
-    assert_eq!(
-        (&line["t"][18], &line["iops"][18]),
-        (&18.0.into(), &serde_json::Value::Null)
-    );
-    assert_eq!(
-        (&line["t"][19], &line["p50"][6]),
-        (&19.0.into(), &serde_json::Value::Null)
-    );
-    assert!(line["iops"][6].as_f64().unwrap() > 0.0);
-    let rounds = data()[1]["seconds"][0]["slots"].as_array().unwrap().len();
-    assert_eq!(rounds, 25);
+    assert_eq!((line.x[18], line.y[18], line.x[19]), (18.0, None, 19.0));
+    assert!(line.y[6].unwrap() > 0.0);
+    let latency = lines(&corners, "block-latency-time", 0);
+    assert_eq!(latency.lines[0].y[6], None);
+    assert_eq!(slots(lines(&step(1), "block-iops-time", 0)).len(), 25);
     let open = |section: &ReportSection| {
         let blocks = blocks(section).into_iter();
         let open =
@@ -376,19 +390,24 @@ fn seconds_of_rounds_and_rates_follow_each_other() {
     assert_eq!((open(&step(0)), open(&step(1))), (4, 0));
 }
 
+/// Rounds and rates: begin, end and name.
+fn slots(chart: &LineChart) -> Vec<(f64, f64, &str)> {
+    let areas = chart.ground.areas.iter().filter(|area| !area.is_shaded);
+    areas
+        .map(|area| (area.from, area.to, area.title.as_str()))
+        .collect()
+}
+
 #[test]
 fn a_missing_second_breaks_the_line() {
     let mut summary = only_blocks().1;
     summary.figures.blocks[0].media[0].jobs[1].points[0]
         .seconds
         .remove(10);
-    let data = serde_json::to_value(island(&Messages::english(), &summary)).unwrap();
-    let line = &data[0]["seconds"][1]["lines"][0];
-    assert_eq!(
-        (&line["t"][10], &line["iops"][10]),
-        (&11.0.into(), &serde_json::Value::Null)
-    );
-    assert_eq!(line["t"].as_array().unwrap().len(), 18);
+    let corners = sections(&Messages::english(), &summary, NO_MEDIA).swap_remove(0);
+    let line = &lines(&corners, "block-iops-time", 1).lines[0];
+    assert_eq!((line.x[10], line.y[10]), (11.0, None));
+    assert_eq!(line.x.len(), 18);
 }
 
 #[test]
