@@ -298,6 +298,4 @@ fn by_round(m: &Messages, own: &RoundsOfJob) -> String {
 }
 
 #[cfg(test)]
-mod made;
-#[cfg(test)]
 mod tests;
