@@ -5,10 +5,13 @@
 mod answer;
 mod block;
 
+use crate::chart::ScriptChart;
+use crate::message::Messages;
+use crate::number::three;
+
 pub(crate) use answer::{AnswerNote, PageAnswer};
 pub(crate) use block::{
-    BarSegment, BlockHeading, HeadingAside, ListItem, PageLink, ReportBlock, ScriptChart,
-    StackedBar,
+    BarSegment, BlockHeading, HeadingAside, ListItem, PageLink, ReportBlock, StackedBar,
 };
 
 pub(crate) struct ReportDocument {
@@ -173,6 +176,19 @@ impl ReportSection {
             .filter(move |own| own.place != place)
             .map(|own| &own.block)
     }
+}
+
+/// What stands for the run file in commands: a page does not know its name.
+pub(crate) const RUN: &str = "RUN";
+
+/// What stands below charts over time of which not all points are drawn; nothing of others.
+pub(crate) fn reduced_note(m: &Messages, charts: &[ScriptChart]) -> ReportBlock {
+    let reduced = charts.iter().filter_map(ScriptChart::reduced_to);
+    let note = reduced.reduce(f64::max).map(|seconds| {
+        let args = [("seconds", three(seconds)), ("run", RUN.to_owned())];
+        m.text_with("chart-reduced", &args)
+    });
+    ReportBlock::note(note.unwrap_or_default())
 }
 
 /// Links to the sections that are listed.
