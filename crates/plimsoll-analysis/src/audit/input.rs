@@ -75,7 +75,7 @@ pub struct SystemInput {
 }
 
 impl SystemInput {
-    /// Of which nothing is known.
+    /// A system of which nothing is known.
     pub fn unknown(about: AuditSubject) -> Self {
         Self {
             about,
@@ -125,7 +125,7 @@ pub struct LoadInput {
 }
 
 impl LoadInput {
-    /// Of which nothing is known.
+    /// A load of which nothing is known.
     pub fn unknown(about: AuditSubject) -> Self {
         Self {
             about,
@@ -241,7 +241,7 @@ pub struct AuditedSide {
 }
 
 impl AuditedSide {
-    /// Of which nothing is known.
+    /// A side of which nothing is known.
     pub fn unknown(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -270,7 +270,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Of two sides of which it is not known what is to differ.
+    /// A pair of sides of which it is not known what is to differ.
     pub fn unknown(first: AuditedSide, second: AuditedSide) -> Self {
         Self {
             first,

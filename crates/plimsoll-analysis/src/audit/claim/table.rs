@@ -96,8 +96,8 @@ impl<'de, T: ClaimTable> Visitor<'de> for TableReader<T> {
         let mut read = T::default();
         while let Some(key) = table.next_key_seed(KeyReader::<T>(PhantomData))? {
             match key {
-                TableKey::Field(field) => read.read_field(field, &mut table)?,
-                TableKey::Figure(figure) => {
+                ClaimKey::Field(field) => read.read_field(field, &mut table)?,
+                ClaimKey::Figure(figure) => {
                     read.numbers_mut().insert(figure, table.next_value()?);
                 }
             }
@@ -106,7 +106,7 @@ impl<'de, T: ClaimTable> Visitor<'de> for TableReader<T> {
     }
 }
 
-enum TableKey {
+enum ClaimKey {
     Field(&'static str),
     Figure(FigureId),
 }
@@ -115,15 +115,15 @@ enum TableKey {
 struct KeyReader<T>(PhantomData<T>);
 
 impl<'de, T: ClaimTable> DeserializeSeed<'de> for KeyReader<T> {
-    type Value = TableKey;
+    type Value = ClaimKey;
 
-    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<TableKey, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<ClaimKey, D::Error> {
         let key = String::deserialize(key)?;
         if let Some(field) = T::FIELDS.iter().find(|field| **field == key) {
-            return Ok(TableKey::Field(field));
+            return Ok(ClaimKey::Field(field));
         }
         if let Some(figure) = figures(T::FIGURES).find(|figure| figure.key() == key) {
-            return Ok(TableKey::Figure(figure));
+            return Ok(ClaimKey::Figure(figure));
         }
         let fields = T::FIELDS.iter().copied();
         let known: Vec<String> = fields

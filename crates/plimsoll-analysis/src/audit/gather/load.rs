@@ -306,12 +306,12 @@ pub(super) fn precision(values: &[f64], window_percent: Option<f64>) -> FigureSe
     figures
 }
 
-/// Half the interval of an estimate.
+/// Half the 95 % interval of an estimate, in percent of its middle.
 pub(super) fn half_percent(estimate: Option<Estimate>) -> Option<f64> {
     Some(estimate?.interval?.relative()? * 100.0)
 }
 
-/// Of the rate or, of an open loop, of the mean response time.
+/// Precision of the rate or, of an open loop, of the mean response time.
 fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<FigureSet> {
     if point.key.load.offered_to_per_second.is_some() {
         return Err(Missing::NotForThisLoad);
@@ -585,7 +585,7 @@ fn simulated_cpu(ladder: &LadderSummary, point: &PointSummary) -> Known<f64> {
     percent.ok_or(Missing::NoWaits)
 }
 
-/// By the kinds of operations of which there are enough; lateness is that of the latest.
+/// Lateness of emulated drives: the highest of the kinds of operations of which there are enough.
 pub(super) fn put_emulated<'a>(
     drives: impl Iterator<Item = &'a DriveSummary>,
     load: &mut LoadInput,
