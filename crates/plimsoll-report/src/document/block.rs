@@ -199,6 +199,10 @@ impl ReportBlock {
         }
     }
 
+    pub fn figures(class: &'static str, charts: Vec<ScriptChart>) -> Self {
+        Self::group(class, charts.into_iter().map(Self::Chart))
+    }
+
     pub fn folded(summary: impl Into<String>, blocks: impl IntoIterator<Item = Self>) -> Self {
         Self::Details {
             summary: summary.into(),

@@ -3,21 +3,22 @@
 mod curve;
 mod rounds;
 pub(super) mod seconds;
+mod step;
 mod sweep;
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{BlockMedium, BlockSummary, RoundsOfJob};
+use plimsoll_analysis::summary::{BlockMedium, RoundsOfJob};
 
 use super::drive;
 use crate::block::tables::{self, on_media, repeated};
-use crate::block::{Across, across, drives, durable_writes, heading, medium_name, notes, outcome};
-use crate::chart::{LineColor, ScriptChart};
+use crate::block::{across, drives, durable_writes, heading, medium_name, notes, outcome};
 use crate::document::{BlockHeading, HeadingAside, ReportBlock, ReportSection, reduced_note};
 use crate::drives::{MemberRow, OpRow, by_job, members_by_job};
 use crate::message::Messages;
 use crate::number::three;
 use crate::svg::color::MediumColors;
 use crate::table::{Table, WIDTH};
+use step::StepOnMedia;
 
 /// One for each step.
 pub(crate) fn sections(
@@ -29,7 +30,7 @@ pub(crate) fn sections(
     steps
         .map(|(place, step)| {
             let all = across(step);
-            let of = BlockStep {
+            let of = StepOnMedia {
                 m,
                 place,
                 step,
@@ -41,27 +42,7 @@ pub(crate) fn sections(
         .collect()
 }
 
-struct BlockStep<'a> {
-    m: &'a Messages,
-    /// Among the steps on media.
-    place: usize,
-    step: &'a BlockSummary,
-    all: &'a [Across<'a>],
-    colors: MediumColors<'a>,
-}
-
-impl BlockStep<'_> {
-    /// Of one of the step's media.
-    fn color(&self, place: usize) -> LineColor {
-        let medium = &self.step.media[place].medium;
-        self.colors.of(Some(medium), place).into()
-    }
-
-    /// Of the scale of its charts over time.
-    fn switch(&self) -> String {
-        format!("block-{}", self.place)
-    }
-
+impl StepOnMedia<'_> {
     fn section(&self) -> ReportSection {
         let heading = heading(self.m, self.step);
         let mut section = ReportSection::new("block", &heading).styled("charts block");
@@ -134,7 +115,7 @@ impl BlockStep<'_> {
         section.page(ReportBlock::grid(m, &label, &tables::latency(), &jobs));
         section.page(ReportBlock::heading(m.text("block-bars-title")));
         section.page(ReportBlock::note(m.text("block-bars-note")));
-        section.page(figures("figures pairs", sweep::charts(self)));
+        section.page(ReportBlock::figures("figures pairs", sweep::charts(self)));
     }
 
     /// What the columns hold where it is not the same in every run.
@@ -153,7 +134,7 @@ impl BlockStep<'_> {
         let (table, rows) = (tables::curve(), tables::curve_rows(self.all));
         let all = ReportBlock::grid(self.m, &title, &table, &rows);
         let blocks = [
-            figures("figures", curve::charts(self)),
+            ReportBlock::figures("figures", curve::charts(self)),
             ReportBlock::folded(self.m.text("block-curve-table"), [all]),
         ];
         self.add_lines(section, &title, &table, &rows);
@@ -201,7 +182,7 @@ impl BlockStep<'_> {
         let table = ReportBlock::grid(m, &title, &tables::rounds(), &rows);
         section.page(ReportBlock::heading(title));
         section.page(ReportBlock::note(note));
-        section.page(figures("figures", charts));
+        section.page(ReportBlock::figures("figures", charts));
         section.page(table);
     }
 
@@ -242,7 +223,7 @@ impl BlockStep<'_> {
             blocks.push(ReportBlock::Details {
                 summary: job.job.to_owned(),
                 is_open,
-                blocks: vec![figures("figures pairs", job.charts)],
+                blocks: vec![ReportBlock::figures("figures pairs", job.charts)],
             });
         }
         blocks.extend(reduced.into_iter().find(ReportBlock::is_filled));
@@ -278,10 +259,6 @@ impl BlockStep<'_> {
 
 /// So many jobs are shown without being asked for; of more, only names.
 const OPEN: usize = 4;
-
-fn figures(class: &'static str, charts: Vec<ScriptChart>) -> ReportBlock {
-    ReportBlock::group(class, charts.into_iter().map(ReportBlock::Chart))
-}
 
 /// IOPS of all rounds, over as many lines as they need.
 fn by_round(m: &Messages, own: &RoundsOfJob) -> String {

@@ -52,8 +52,7 @@ fn add_by_axis<'a>(
             };
             section.page(ReportBlock::heading(m.text(id)));
         }
-        let charts = charts(axis).into_iter().map(ReportBlock::Chart);
-        section.page(ReportBlock::group("figures", charts));
+        section.page(ReportBlock::figures("figures", charts(axis)));
     }
 }
 

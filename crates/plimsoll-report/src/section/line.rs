@@ -24,7 +24,7 @@ pub(crate) fn section(
     let lines = line::describe(m, summary);
     let mut section = ReportSection::new("line", m.text("line-title")).styled("charts");
     section.page(ReportBlock::note(m.text("line-note")));
-    section.page(ReportBlock::group(
+    section.page(ReportBlock::figures(
         "figures wide",
         charts(m, summary, colors),
     ));
@@ -69,7 +69,7 @@ pub(crate) fn before_points(m: &Messages, summary: &Summary) -> Option<ReportSec
 }
 
 /// One for each step, with the lines of all media.
-fn charts(m: &Messages, summary: &Summary, colors: MediumColors<'_>) -> Vec<ReportBlock> {
+fn charts(m: &Messages, summary: &Summary, colors: MediumColors<'_>) -> Vec<ScriptChart> {
     let mut steps: Vec<(u32, &String)> = summary
         .figures
         .lines()
@@ -79,7 +79,7 @@ fn charts(m: &Messages, summary: &Summary, colors: MediumColors<'_>) -> Vec<Repo
     let charts = steps.into_iter().map(|(step_index, step)| {
         let title = m.text_with("line-chart", &[("step", step.clone())]);
         let chart = chart(m, summary, colors, step_index);
-        ReportBlock::Chart(ScriptChart::lines("line", title, chart))
+        ScriptChart::lines("line", title, chart)
     });
     charts.collect()
 }

@@ -27,7 +27,7 @@ const SHORTEST: Nanos = Nanos::from_millis(200);
 
 pub(super) fn per_second(record: &Record) -> Seconds {
     let ticks = ticks(record);
-    let column = |of: fn(&Tick) -> Option<f64>| ticks.iter().map(of).collect();
+    let column = |of: fn(&DrawnTick) -> Option<f64>| ticks.iter().map(of).collect();
     let names = txn_names(record).into_iter().enumerate();
     let rates = names.map(|(place, name)| {
         let rates = ticks.iter().map(|tick| *tick.rates.get(place)?);
@@ -50,7 +50,7 @@ pub(super) fn per_second(record: &Record) -> Seconds {
 
 /// A second of a phase; or a gap, which has nothing but its time.
 #[derive(Default)]
-struct Tick {
+struct DrawnTick {
     at: f64,
     /// By type.
     rates: Vec<Option<f64>>,
@@ -58,7 +58,7 @@ struct Tick {
     in_flight: Option<u64>,
 }
 
-fn ticks(record: &Record) -> Vec<Tick> {
+fn ticks(record: &Record) -> Vec<DrawnTick> {
     let block = block_phases(record);
     let mut rows: Vec<&Second> = record
         .seconds
@@ -74,13 +74,13 @@ fn ticks(record: &Record) -> Vec<Tick> {
         let end = tick[0].end;
         // A millisecond of slack for clocks; a missing tick is a second.
         if last_end.is_some_and(|last| start.saturating_sub(last) > Nanos::from_millis(1)) {
-            ticks.push(Tick {
+            ticks.push(DrawnTick {
                 at: seconds(start),
-                ..Tick::default()
+                ..DrawnTick::default()
             });
         }
         if end.saturating_sub(start) >= SHORTEST {
-            ticks.push(Tick::of(record, tick, &names));
+            ticks.push(DrawnTick::of(record, tick, &names));
         }
         last_end = Some(end);
     }
@@ -114,7 +114,7 @@ fn txn_names(record: &Record) -> Vec<String> {
     names
 }
 
-impl Tick {
+impl DrawnTick {
     fn of(record: &Record, rows: &[&Second], names: &[String]) -> Self {
         let length = rows[0].end.saturating_sub(rows[0].start).as_secs_f64();
         let mut response = CoarseHist::default();
@@ -164,7 +164,7 @@ mod tests {
         let after = ticks(&record);
         // One tick went, one break came in its place.
         assert_eq!(after.len(), before.len());
-        let gaps = |ticks: &[Tick]| ticks.iter().filter(|tick| tick.rates.is_empty()).count();
+        let gaps = |ticks: &[DrawnTick]| ticks.iter().filter(|tick| tick.rates.is_empty()).count();
         assert_eq!((gaps(&after), gaps(&before)), (1, 0));
     }
 

@@ -66,8 +66,7 @@ fn section(m: &Messages, summary: &Summary, step: u32, colors: MediumColors<'_>)
     }
     let charts = timeline::charts(m, summary, step, colors);
     let reduced = reduced_note(m, &charts);
-    let charts = charts.into_iter().map(ReportBlock::Chart);
-    let blocks = [ReportBlock::group("figures pairs", charts), reduced];
+    let blocks = [ReportBlock::figures("figures pairs", charts), reduced];
     section.page_under(m.text("shared-time-title"), notes.join(" "), blocks);
     section
 }

@@ -36,8 +36,7 @@ pub(crate) fn section(
     section.page(ReportBlock::note(m.text("time-note")));
     let charts = charts(m, record, colors, is_foreign);
     let reduced = reduced_note(m, &charts);
-    let charts = charts.into_iter().map(ReportBlock::Chart);
-    section.page(ReportBlock::group("figures wide", charts));
+    section.page(ReportBlock::figures("figures wide", charts));
     section.page(reduced);
     section.if_filled()
 }
@@ -245,18 +244,14 @@ impl<'a> RunTime<'a> {
         ];
         let mut lines = Vec::new();
         for (place, (metric, id)) in states.into_iter().enumerate() {
-            let series = self.record.series.iter();
-            for own in series.filter(|series| series.metric == metric) {
-                let Some((t, values)) = samples(own, 1.0) else {
-                    continue;
-                };
-                let times = LineTimes::of(t, &values);
-                lines.push(ChartLine {
+            lines.extend(self.series(metric).filter_map(|series| {
+                let (t, values) = samples(series, 1.0)?;
+                Some(ChartLine {
                     color: self.other(place),
                     area: Some(0.75),
-                    ..times.stacked(self.m.text(id), values)
-                });
-            }
+                    ..LineTimes::of(t, &values).stacked(self.m.text(id), values)
+                })
+            }));
         }
         let mut own = self.chart(("cpu", "chart-cpu"), lines);
         own.change(|chart| chart.y.max = Some(100.0));

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use plimsoll_analysis::summary::BlockSummary;
 use plimsoll_stats::rounds::Fit;
 
-use super::BlockStep;
+use super::step::StepOnMedia;
 use crate::block::tables::RoundsRow;
 use crate::block::{limit, medium_name};
 use crate::chart::rounding::short;
@@ -27,7 +27,7 @@ pub(super) fn note(m: &Messages, step: &BlockSummary) -> Option<String> {
     Some(m.text_with("block-rounds-rule", &args))
 }
 
-pub(super) fn charts(of: &BlockStep<'_>, rows: &[RoundsRow<'_>]) -> Vec<ScriptChart> {
+pub(super) fn charts(of: &StepOnMedia<'_>, rows: &[RoundsRow<'_>]) -> Vec<ScriptChart> {
     let charts = rows.iter().map(|row| {
         let title = chart_title(of.m, row);
         ScriptChart::lines("block-rounds", title, chart(of, row))
@@ -52,7 +52,7 @@ fn chart_title(m: &Messages, row: &RoundsRow<'_>) -> String {
 }
 
 /// IOPS by round; the last window shaded, with the line through it and the range allowed.
-fn chart(of: &BlockStep<'_>, row: &RoundsRow<'_>) -> LineChart {
+fn chart(of: &StepOnMedia<'_>, row: &RoundsRow<'_>) -> LineChart {
     let iops: Vec<f64> = row.own.iops.iter().copied().map(short).collect();
     if iops.is_empty() {
         return LineChart::default();

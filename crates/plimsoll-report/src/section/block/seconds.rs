@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use plimsoll_analysis::summary::{BlockPointSummary, BlockSecond};
 
-use super::BlockStep;
+use super::step::StepOnMedia;
 use crate::block::{Across, OnMedium, limit, medium_name};
 use crate::chart::rounding::{millis, short};
 use crate::chart::{
@@ -21,7 +21,7 @@ pub(super) struct TimedJob<'a> {
     pub charts: Vec<ScriptChart>,
 }
 
-pub(super) fn jobs<'a>(of: &BlockStep<'a>) -> Vec<TimedJob<'a>> {
+pub(super) fn jobs<'a>(of: &StepOnMedia<'a>) -> Vec<TimedJob<'a>> {
     let timed = of.all.iter();
     let timed = timed.filter(|across| across.on.iter().any(is_timed));
     timed
@@ -32,7 +32,27 @@ pub(super) fn jobs<'a>(of: &BlockStep<'a>) -> Vec<TimedJob<'a>> {
         .collect()
 }
 
-fn charts(of: &BlockStep<'_>, across: &Across<'_>) -> Vec<ScriptChart> {
+/// A chart of all media.
+struct TimedRate {
+    name: &'static str,
+    unit: &'static str,
+    rate: fn(&BlockSecond) -> f64,
+}
+
+const RATES: [TimedRate; 2] = [
+    TimedRate {
+        name: "block-iops-time",
+        unit: "chart-block-iops",
+        rate: iops,
+    },
+    TimedRate {
+        name: "block-mb-time",
+        unit: "chart-block-mb",
+        rate: |second| second.bytes as f64 / 1e6 / second.seconds,
+    },
+];
+
+fn charts(of: &StepOnMedia<'_>, across: &Across<'_>) -> Vec<ScriptChart> {
     let m = of.m;
     let time = JobTime::of(m, across);
     let timed = across.on.iter().filter(|on| is_timed(on));
@@ -42,12 +62,8 @@ fn charts(of: &BlockStep<'_>, across: &Across<'_>) -> Vec<ScriptChart> {
             seconds: time.seconds(on),
         })
         .collect();
-    let rates = [
-        ("block-iops-time", "chart-block-iops", Rate::Iops),
-        ("block-mb-time", "chart-block-mb", Rate::Mb),
-    ];
     let mut charts = Vec::new();
-    for (name, unit, rate) in rates {
+    for TimedRate { name, unit, rate } in RATES {
         let lines = media.iter().map(|own| own.rate(of, rate)).collect();
         let mut chart = time.chart(m.text(unit), lines);
         chart.y.switch = Some(of.switch());
@@ -261,10 +277,8 @@ impl JobTime {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Rate {
-    Iops,
-    Mb,
+fn iops(second: &BlockSecond) -> f64 {
+    second.requests as f64 / second.seconds
 }
 
 struct MediumSeconds<'a> {
@@ -280,22 +294,15 @@ impl MediumSeconds<'_> {
             .collect()
     }
 
-    fn iops(&self) -> Vec<Option<f64>> {
-        self.column(|s| Some(s.requests as f64 / s.seconds))
-    }
-
     /// All lines of a medium have their extremes in one order.
     fn times(&self) -> LineTimes {
         let t = self.seconds.iter().map(|own| own.at);
-        LineTimes::of(t.collect(), &self.iops())
+        LineTimes::of(t.collect(), &self.column(|s| Some(iops(s))))
     }
 
     /// Media differ by dashes too.
-    fn rate(&self, of: &BlockStep<'_>, rate: Rate) -> ChartLine {
-        let values = match rate {
-            Rate::Iops => self.iops(),
-            Rate::Mb => self.column(|s| Some(s.bytes as f64 / 1e6 / s.seconds)),
-        };
+    fn rate(&self, of: &StepOnMedia<'_>, rate: fn(&BlockSecond) -> f64) -> ChartLine {
+        let values = self.column(|second| Some(rate(second)));
         ChartLine {
             color: of.color(self.on.place),
             dash: LineDash::nth(self.on.place),
@@ -304,7 +311,7 @@ impl MediumSeconds<'_> {
     }
 
     /// Percentiles with bands between them, and the longest request of each second as a dot.
-    fn latencies(&self, of: &BlockStep<'_>) -> Vec<ChartLine> {
+    fn latencies(&self, of: &StepOnMedia<'_>) -> Vec<ChartLine> {
         let times = self.times();
         let line = |name: &str, width, values| ChartLine {
             color: of.color(self.on.place),

@@ -3,7 +3,7 @@
 use plimsoll_analysis::summary::{FigureId, Verdict};
 use plimsoll_record::BlockStreamInfo;
 
-use super::BlockStep;
+use super::step::StepOnMedia;
 use crate::block::{self, Across, medium_name};
 use crate::chart::rounding::short;
 use crate::chart::{BarChart, BarGroup, CategoryBar, DrawnChart, ScriptChart};
@@ -142,7 +142,7 @@ const FIGURES: [(&str, FigureId); 2] = [
     ("chart-block-mb", FigureId::MbPerSecond),
 ];
 
-pub(super) fn charts(of: &BlockStep<'_>) -> Vec<ScriptChart> {
+pub(super) fn charts(of: &StepOnMedia<'_>) -> Vec<ScriptChart> {
     let m = of.m;
     let mut charts = Vec::new();
     for set in sets(m, of.all) {

@@ -1,13 +1,13 @@
 //! What snapshots of whole pages do not show: other media, sweeps, and what is missing.
 
 use plimsoll_analysis::summarise;
-use plimsoll_analysis::summary::Verdict;
+use plimsoll_analysis::summary::{BlockSummary, Verdict};
 use plimsoll_record::message::DoctorFinding;
 use plimsoll_record::{DiagnosisLevel, Record, fixture};
 
 use super::super::doctor;
 use super::*;
-use crate::chart::{DrawnChart, LineChart};
+use crate::chart::{DrawnChart, LineChart, ScriptChart};
 use crate::run::page;
 use crate::table::Grid;
 
