@@ -43,6 +43,22 @@ export function valueAxis(theme: Theme, name: string, log = false, extra: object
   };
 }
 
+/** A horizontal axis with its name below its middle. */
+export function below(theme: Theme, name: string, extra: object = {}) {
+  return {
+    ...valueAxis(theme, name),
+    nameLocation: "middle" as const,
+    nameGap: 26,
+    nameTextStyle: { color: theme.soft, fontSize: 12 },
+    splitLine: { show: false },
+    axisLine: { show: true, lineStyle: { color: theme.soft } },
+    axisTick: { show: true, lineStyle: { color: theme.soft } },
+    // The largest value need not be round, and its label would stand on its neighbour's.
+    axisLabel: { color: theme.soft, fontSize: 11, hideOverlap: true, formatter: (v: number) => axis(v) },
+    ...extra,
+  };
+}
+
 export function base(theme: Theme, legendRows: number): Option {
   return {
     animation: false,

@@ -1,212 +1,115 @@
-// The data island, as crates/plimsoll-report/src/html/island.rs writes it.
+// The data island, as crates/plimsoll-report/src/chart/island.rs writes it. What is not set is left out.
 
 export type Maybe = number | null;
 
-export interface Point {
-  offered: Maybe;
-  users: number;
-  usable: boolean;
-  nopm: Maybe;
-  tpm: Maybe;
-  tpm_per_user: Maybe;
-  rate: Maybe;
-  nopm_spread: [number, number] | null;
-  tpm_spread: [number, number] | null;
-  rate_spread: [number, number] | null;
-  latency: [string, [number, number, number]][];
+/** A place in the palette; what belongs to no medium is gray where media have colours. */
+export type Colour = number | "gray" | "text";
+
+export interface Axis {
+  name?: string;
+  /** So many of the lines' values are one on the axis. */
+  unit?: number;
+  min?: number;
+  max?: number;
+  /** What is shown first, where that is not all. */
+  from?: number;
+  is_whole?: boolean;
+  is_log?: boolean;
+  /** Of readers who choose the scale. */
+  switch?: string;
+  /** Before the figures of a tooltip: `{}` stands for the value. */
+  tip?: string;
 }
 
-/** One load of a search: the objective's figure of each repeat, lowest first, in ms. */
-export interface Tried {
-  load: number;
-  outcome: "met" | "mixed" | "failed";
-  figures: number[];
-}
+export type Mark = "full" | "rimmed" | "hollow" | "mixed" | "failed" | "above" | "unmarked";
 
 export interface Line {
-  step: number;
-  open: boolean;
-  limit: number;
-  line: Maybe;
-  below: Maybe;
-  tried: Tried[];
+  name?: string;
+  /** In tooltips, where that is not the name. */
+  tip?: string;
+  color: Colour;
+  dash: "solid" | "dashed" | "dotted";
+  width: number;
+  /** A place in the list of shapes; without one there is the line alone. */
+  symbol?: number;
+  symbol_size: number;
+  /** Into the columns. */
+  x: number;
+  y?: Maybe[];
+  marks?: Mark[];
+  /** Of each point, where points have tooltips of their own. */
+  tips?: string[];
+  /** A point of the horizontal axis, and the ends of an upright stroke. */
+  ranges?: [number, number, number][];
+  is_stacked?: boolean;
+  /** Opacity of the area below it. */
+  area?: number;
+  /** Opacity of the area down to the line before. */
+  band?: number;
+  is_silent?: boolean;
+  is_unlisted?: boolean;
 }
 
-export interface Ladder {
-  label: string;
-  medium: string | null;
-  points: Point[];
-  line: Line | null;
+export interface Lines {
+  kind: "lines";
+  x: Axis;
+  y: Axis;
+  lines?: Line[];
+  /** Into the grounds. */
+  ground: number;
+  limit?: { at: number; text: string };
+  is_zoomed?: boolean;
+  has_names_at_ends?: boolean;
 }
 
-export interface Phase {
-  kind: string;
-  start: number;
-  end: number;
-  label: string;
+/** A stretch of the horizontal axis. */
+export interface Area {
+  from: number;
+  to: number;
+  /** The first that has room is shown. */
+  labels?: string[];
+  /** In tooltips. */
+  title?: string;
+  is_shaded?: boolean;
+  color?: Colour;
+  is_inside?: boolean;
 }
 
-export interface Moment {
+/** An upright line. */
+export interface Upright {
   at: number;
-  severity: string;
-  text: string;
+  text?: string;
+  severity?: "note" | "warning" | "error";
 }
 
-export interface Seconds {
-  t: number[];
-  rates: [string, Maybe[]][];
-  /** Of all together, where it is no sum of the rates: of a line that was reduced. */
-  all?: Maybe[];
-  p50: Maybe[];
-  p95: Maybe[];
-  p99: Maybe[];
-  in_flight: Maybe[];
+export interface Ground {
+  areas?: Area[];
+  marks?: Upright[];
 }
 
-export interface Series {
-  kind: string;
-  subject: string;
-  metric: string;
-  times: number;
-  values: Maybe[];
+export interface Bar {
+  value: number;
+  range?: [number, number];
+  /** Why it must not be used. */
+  flaw?: string;
 }
-
-/** The 99th percentile of each second, in µs. */
-export interface Lateness {
-  medium: string;
-  op: string;
-  t: number[];
-  late: Maybe[];
-}
-
-/** Median, both ends of its interval, and whether it can be used. */
-export type Bar = [number, [number, number] | null, boolean];
 
 export interface Bars {
+  kind: "bars";
   unit: string;
   categories: string[];
-  /** By medium, then by category. */
-  bars: (Bar | null)[][];
+  /** A bar for each category. */
+  groups: { name: string; color: Colour; bars: (Bar | null)[] }[];
 }
 
-export interface CurvePoint {
-  /** Offered, in percent of full speed; `null`: full speed itself. */
-  share: Maybe;
-  x: number;
-  mean: Maybe;
-  p99: Maybe;
-  usable: boolean;
-}
-
-export interface Curve {
-  unit: string;
-  lines: { medium: number; points: CurvePoint[]; full: CurvePoint | null }[];
-}
-
-/** Rounds count from 1. */
-export interface Rounds {
-  iops: number[];
-  fit: { first: number; last: number; line: [number, number]; limits: [number, number]; steady: boolean } | null;
-}
-
-/** One round or rate of a job. */
-export interface Slot {
-  from: number;
-  measured: number;
-  to: number;
-  label: string;
-}
-
-/** Latencies in µs. */
-export interface BlockLine {
-  medium: number;
-  t: number[];
-  iops: Maybe[];
-  mb: Maybe[];
-  p50: Maybe[];
-  p95: Maybe[];
-  p99: Maybe[];
-  max: Maybe[];
-}
-
-export interface BlockSeconds {
-  slots: Slot[];
-  lines: BlockLine[];
-}
-
-export interface Block {
-  media: string[];
-  /** As the run calls them. */
-  media_ids: string[];
-  bars: Bars[];
-  curves: Curve[];
-  rounds: Rounds[];
-  seconds: BlockSeconds[];
-}
-
-export interface SharedSlot {
-  from: number;
-  to: number;
-  measured: [number, number] | null;
-  label: string;
-}
-
-/** A backup or a restore; `label` is short, `title` has all details. */
-export interface SharedBand {
-  from: number;
-  to: number;
-  restore: boolean;
-  label: string;
-  title: string;
-}
-
-export interface SharedLine {
-  name: string;
-  medium: string | null;
-  /** Among what belongs to no medium. */
-  place: number;
-  dash: "solid" | "dashed" | "dotted";
-  t: number[];
-  v: Maybe[];
-}
-
-/** A medium that systems share, second by second. */
-export interface Shared {
-  slots: SharedSlot[];
-  bands: SharedBand[];
-  end: number;
-  rate: SharedLine[];
-  iops: SharedLine[];
-  mb: SharedLine[];
-  ms: SharedLine[];
-}
-
-export interface Data {
+interface Data {
   labels: Record<string, string>;
-  ladders: Ladder[];
-  phases: Phase[];
-  events: Moment[];
-  seconds: Seconds;
-  times: number[][];
-  series: Series[];
-  lateness: Lateness[];
-  blocks: Block[];
-  shared: Shared[];
-  /** In the order of the plan: a medium's place is its colour. */
-  media: string[];
-  devices: { name: string; medium: string }[];
+  charts: (Lines | Bars)[];
+  grounds: Ground[];
+  columns: number[][];
 }
 
 export const data = JSON.parse(document.getElementById("data")?.textContent ?? "null") as Data;
-
-/** Whether values span more than two decades. */
-export function isWide(values: Maybe[]): boolean {
-  const own = values.filter((v): v is number => v !== null && v > 0);
-  if (own.length === 0) return false;
-  // A spread would pass each value as an argument, and a run has a million.
-  const [low, high] = own.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)] as [number, number], [Infinity, 0] as [number, number]);
-  return high > 100 * low;
-}
 
 export function label(id: string): string {
   return data.labels[id] ?? id;

@@ -1,52 +1,29 @@
 // Draws every element with data-chart; draws again when width, colours or scale change.
 
-import { blockChart } from "./block";
-import { blockTime } from "./blocktime";
-import { label } from "./data";
+import { bars } from "./bars";
+import { data, label } from "./data";
 import { connect, init } from "./echarts";
 import type { ECharts, LineSeriesOption, Option } from "./echarts";
-import { latency, throughput } from "./ladder";
-import type { Axis } from "./ladder";
-import { line } from "./line";
-import { shared } from "./shared";
+import { lines } from "./lines";
 import { theme } from "./theme";
-import { timeline } from "./timeline";
 
 const GROUP = "time";
 const charts = new Map<HTMLElement, ECharts>();
 /** Scales that the reader chose; else the range of the values decides. */
 const log: Record<string, boolean> = {};
 
+const chartOf = ({ dataset }: HTMLElement) => data.charts[Number(dataset["place"])];
+
+/** The switch that a chart's scale follows. */
+function switchOf(box: HTMLElement): string {
+  const chart = chartOf(box);
+  return (chart?.kind === "lines" ? chart.y.switch : undefined) ?? "";
+}
+
 function option(box: HTMLElement, width: number): Option | undefined {
-  const { chart = "", axis = "", txn = "" } = box.dataset;
-  const colours = theme();
-  switch (chart) {
-    case "nopm":
-    case "tpm":
-    case "rate":
-      return throughput(colours, chart, axis as Axis, width);
-    case "tpm-per-user":
-      return throughput(colours, "tpm_per_user", axis as Axis, width);
-    case "line":
-      return line(colours, Number(box.dataset["step"] ?? "0"));
-    case "latency":
-      return latency(colours, txn, axis as Axis, log["latency"], width);
-    case "block-bars":
-    case "block-curve":
-    case "block-rounds":
-      return blockChart(colours, chart, box.dataset, width);
-    case "block-iops-time":
-    case "block-mb-time":
-    case "block-latency-time":
-      return blockTime(colours, chart, box.dataset, width, log[`block-${box.dataset["block"] ?? ""}`] ?? false);
-    case "shared-rate":
-    case "shared-iops":
-    case "shared-mb":
-    case "shared-ms":
-      return shared(colours, chart, Number(box.dataset["place"] ?? "0"), width);
-    default:
-      return timeline(colours, chart, width, log["time"]);
-  }
+  const chart = chartOf(box);
+  if (!chart) return undefined;
+  return chart.kind === "bars" ? bars(theme(), chart, width) : lines(theme(), chart, width, log[switchOf(box)]);
 }
 
 /** A legend may need more room than the height that styles give. */
@@ -164,12 +141,6 @@ function drawAll(): void {
 function unfold(details: HTMLElement): void {
   details.querySelectorAll<HTMLElement>("[data-chart]").forEach(draw);
   press();
-}
-
-/** The switch that a chart's scale follows. */
-function switchOf({ dataset }: HTMLElement): string {
-  const { chart = "", block } = dataset;
-  return chart === "latency" ? chart : block === undefined ? "time" : `block-${block}`;
 }
 
 function isLog(name: string): boolean {

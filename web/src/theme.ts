@@ -1,5 +1,7 @@
 // Colours and type, taken from the page's styles so that charts follow light, dark and print.
 
+import type { Colour } from "./data";
+
 export interface Theme {
   text: string;
   soft: string;
@@ -26,21 +28,10 @@ export function theme(): Theme {
   };
 }
 
-/** The colour of what belongs to no medium, where media have theirs. */
-const gray = (theme: Theme): string => nth(theme.series, theme.series.length - 1);
-
-/** The colour of a medium, the same in all charts; of a run with fewer than two, colours distinguish lines by their place.
- * `crates/plimsoll-report/src/svg/color.rs` has the same rule. */
-export function mediumColor(theme: Theme, media: string[], medium: string | null, place: number): string {
+export function colour(theme: Theme, of: Colour): string {
   const palette = theme.series.slice(0, -1);
-  if (media.length < 2) return nth(palette, place);
-  const found = medium === null ? -1 : media.indexOf(medium);
-  return found < 0 ? gray(theme) : nth(palette, found);
-}
-
-/** The colour of one of several things that are no media. */
-export function otherColor(theme: Theme, media: string[], place: number): string {
-  return nth(theme.series.slice(0, -1), media.length < 2 ? place : media.length + place);
+  if (of === "text") return theme.text;
+  return of === "gray" ? nth(theme.series, palette.length) : nth(palette, of);
 }
 
 // Colour never carries a difference alone: symbols differ too.

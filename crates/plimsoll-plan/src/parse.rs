@@ -8,7 +8,6 @@ use crate::options::Options;
 use crate::read;
 use crate::resolve::resolve;
 use crate::resolved::ResolvedPlan;
-use crate::value::OptionalKey;
 
 /// A plan that can be run.
 #[derive(Debug, Clone, PartialEq)]

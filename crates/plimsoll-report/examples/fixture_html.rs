@@ -1,8 +1,5 @@
 //! Writes the fixture's reports to a folder: `cargo run -p plimsoll-report --example fixture_html -- DIR`.
 
-#[path = "../src/section/block/made.rs"]
-mod made;
-
 use std::path::PathBuf;
 use std::{env, fs, io};
 
@@ -25,20 +22,6 @@ fn main() -> io::Result<()> {
             dir.join(format!("{name}.html")),
             report(&record, &summarise(&record)),
         )?;
-    }
-    for (name, mut record) in [
-        ("made", fixture::nothing_measured()),
-        ("made-mixed", fixture::lasting(30)),
-    ] {
-        let mut summary = summarise(&record);
-        (summary.figures.blocks, summary.figures.diagnoses) = (made::blocks(), made::diagnoses());
-        if name == "made" {
-            // As a run has it that was about media alone.
-            record.points.clear();
-            record.seconds.clear();
-            (summary.figures.ladders, summary.figures.findings) = (Vec::new(), Vec::new());
-        }
-        fs::write(dir.join(format!("{name}.html")), report(&record, &summary))?;
     }
     Ok(())
 }

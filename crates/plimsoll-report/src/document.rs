@@ -5,10 +5,13 @@
 mod answer;
 mod block;
 
+use crate::chart::ScriptChart;
+use crate::message::Messages;
+use crate::number::three;
+
 pub(crate) use answer::{AnswerNote, PageAnswer};
 pub(crate) use block::{
-    BarSegment, BlockHeading, HeadingAside, ListItem, PageLink, ReportBlock, ScriptChart,
-    StackedBar,
+    BarSegment, BlockHeading, HeadingAside, ListItem, PageLink, ReportBlock, StackedBar,
 };
 
 pub(crate) struct ReportDocument {
@@ -37,14 +40,14 @@ pub(crate) struct ReportSection {
 
 /// Where a block is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum BlockPlace {
+enum ShownOn {
     Terminal,
     Page,
     Both,
 }
 
 struct PlacedBlock {
-    place: BlockPlace,
+    place: ShownOn,
     block: ReportBlock,
 }
 
@@ -107,11 +110,11 @@ impl ReportSection {
     }
 
     pub fn both(&mut self, block: ReportBlock) {
-        self.push(BlockPlace::Both, block);
+        self.push(ShownOn::Both, block);
     }
 
     pub fn page(&mut self, block: ReportBlock) {
-        self.push(BlockPlace::Page, block);
+        self.push(ShownOn::Page, block);
     }
 
     /// On a page, below a heading and a note, which may be empty; without content neither of them.
@@ -131,7 +134,7 @@ impl ReportSection {
 
     /// On a terminal only.
     pub fn line(&mut self, text: impl Into<String>) {
-        self.push(BlockPlace::Terminal, ReportBlock::text(text));
+        self.push(ShownOn::Terminal, ReportBlock::text(text));
     }
 
     pub fn lines(&mut self, texts: impl IntoIterator<Item = String>) {
@@ -141,7 +144,7 @@ impl ReportSection {
     /// A blank line on a terminal; none at the beginning and the end of a section.
     pub fn gap(&mut self) {
         self.blocks.push(PlacedBlock {
-            place: BlockPlace::Terminal,
+            place: ShownOn::Terminal,
             block: ReportBlock::text(""),
         });
     }
@@ -153,26 +156,39 @@ impl ReportSection {
     }
 
     /// What has no content is left out.
-    fn push(&mut self, place: BlockPlace, block: ReportBlock) {
+    fn push(&mut self, place: ShownOn, block: ReportBlock) {
         if block.is_filled() {
             self.blocks.push(PlacedBlock { place, block });
         }
     }
 
     pub fn on_page(&self) -> impl Iterator<Item = &ReportBlock> {
-        self.without(BlockPlace::Terminal)
+        self.without(ShownOn::Terminal)
     }
 
     pub fn on_terminal(&self) -> impl Iterator<Item = &ReportBlock> {
-        self.without(BlockPlace::Page)
+        self.without(ShownOn::Page)
     }
 
-    fn without(&self, place: BlockPlace) -> impl Iterator<Item = &ReportBlock> {
+    fn without(&self, place: ShownOn) -> impl Iterator<Item = &ReportBlock> {
         let blocks = self.blocks.iter();
         blocks
             .filter(move |own| own.place != place)
             .map(|own| &own.block)
     }
+}
+
+/// What stands for the run file in commands: a page does not know its name.
+pub(crate) const RUN: &str = "RUN";
+
+/// What stands below charts over time of which not all points are drawn; nothing of others.
+pub(crate) fn reduced_note(m: &Messages, charts: &[ScriptChart]) -> ReportBlock {
+    let reduced = charts.iter().filter_map(ScriptChart::reduced_to);
+    let note = reduced.reduce(f64::max).map(|seconds| {
+        let args = [("seconds", three(seconds)), ("run", RUN.to_owned())];
+        m.text_with("chart-reduced", &args)
+    });
+    ReportBlock::note(note.unwrap_or_default())
 }
 
 /// Links to the sections that are listed.

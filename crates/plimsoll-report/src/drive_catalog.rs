@@ -6,7 +6,7 @@ use crate::document::{AnswerNote, PageAnswer, ReportBlock, ReportDocument, Repor
 use crate::message::Messages;
 use crate::number::three;
 use crate::render;
-use crate::svg::chart::{self, Chart, PlotBar, PlotMark};
+use crate::svg::chart::{self, Chart, PlotBar};
 use crate::svg::color::ChartColor;
 use crate::table::Table;
 
@@ -92,15 +92,14 @@ fn charts(m: &Messages, listed: &[ListedDrive]) -> Vec<Chart> {
         .filter_map(|(color, kind)| {
             let own = listed.iter().filter(|drive| drive.kind == kind);
             let bars: Vec<PlotBar> = own
-                .map(|drive| PlotBar {
-                    name: drive.name.clone(),
-                    color: ChartColor(Some(color)),
-                    mark: PlotMark {
-                        place: 0,
-                        value: drive.random_read_iops,
-                        range: None,
-                        is_invalid: false,
-                    },
+                .map(|drive| {
+                    PlotBar::of(
+                        drive.name.clone(),
+                        ChartColor(Some(color)),
+                        drive.random_read_iops,
+                        None,
+                        Verdict::Valid,
+                    )
                 })
                 .collect();
             let heading = m.text_with("drives-page-chart", &[("kind", kind.to_owned())]);

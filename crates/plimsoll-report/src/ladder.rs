@@ -1,8 +1,10 @@
 //! A ladder in words, and its tables.
 
+use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{FigureId, LadderSummary, LatencySummary, TxnSummary};
 use plimsoll_plan::PlacedName;
 
+use crate::chart::ChartAxis;
 use crate::load_summary::{LoadView, half, interval, repeated, spread, with_load};
 use crate::message::Messages;
 use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
@@ -23,6 +25,41 @@ pub(crate) fn heading(m: &Messages, ladder: &LadderSummary) -> String {
     };
     args.extend(medium.map(|medium| ("medium", medium.to_owned())));
     m.in_scene(m.text_with(id, &args), ladder.scene)
+}
+
+/// A ladder's name in a legend: where a step was run on several media, what distinguishes them.
+pub(crate) fn legend(m: &Messages, summary: &Summary, ladder: &LadderSummary) -> String {
+    let mut ladders = summary.figures.ladders.iter();
+    let several =
+        ladders.any(|own| own.step_index == ladder.step_index && own.medium != ladder.medium);
+    let Some(medium) = ladder.medium.as_ref().filter(|_| several) else {
+        return heading(m, ladder);
+    };
+    let medium = medium::name(m, medium, ladder.drive.is_some() && !ladder.is_simulated);
+    let curve = m.in_scene(medium, ladder.scene);
+    let mut ladders = summary.figures.ladders.iter();
+    if ladders.all(|own| own.step_index == ladder.step_index) {
+        return curve;
+    }
+    m.text_with(
+        "legend-step",
+        &[("step", ladder.step.clone()), ("curve", curve)],
+    )
+}
+
+/// The horizontal axis of charts over the load.
+pub(crate) fn load_axis(m: &Messages, is_open: bool) -> ChartAxis {
+    let name = m.text(if is_open {
+        "chart-offered"
+    } else {
+        "chart-users"
+    });
+    ChartAxis {
+        tip: format!("{{}} {name}"),
+        name,
+        is_whole: !is_open,
+        ..ChartAxis::default()
+    }
 }
 
 /// The medium, unless the system is named after it, as one is that plimsoll starts.

@@ -4,20 +4,16 @@ use plimsoll_analysis::Summary;
 use plimsoll_plan::RecordedPlan;
 use plimsoll_record::{Record, RunInfo};
 
-use crate::document::{ReportBlock, ReportDocument, ReportSection, contents};
-use crate::html::island;
+use crate::document::{RUN, ReportBlock, ReportDocument, ReportSection, contents};
 use crate::message::Messages;
-use crate::number::three;
 use crate::render;
-use crate::render::html::PageScripts;
 use crate::section::{
     audit, block, charts, cut, doctor, drive, environment, first, how, imported, ladder, line,
-    media, record, shared, tpc, trust, waits,
+    media, record, shared, time, tpc, trust, waits,
 };
+use crate::svg::color::MediumColors;
 
 const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/report.js"));
-/// What stands for the run file in commands: a page does not know its name.
-const RUN: &str = "RUN";
 
 /// The order on a terminal, whose last lines are read first: whether figures can be trusted stands behind them.
 const ON_TERMINAL: [&str; 13] = [
@@ -38,7 +34,8 @@ const ON_TERMINAL: [&str; 13] = [
 
 /// All tables, verified conditions, findings and the audit, for a terminal.
 pub fn ladder_table(summary: &Summary) -> String {
-    let mut sections = figures(&Messages::english(), summary, "");
+    let colors = MediumColors { media: &[] };
+    let mut sections = figures(&Messages::english(), summary, colors);
     sections.sort_by_key(|section| ON_TERMINAL.iter().position(|id| *id == section.id));
     render::text::sections(&sections)
 }
@@ -50,22 +47,17 @@ pub fn report(record: &Record, summary: &Summary) -> String {
 
 pub(crate) fn page(record: &Record, summary: &Summary, script: &str) -> String {
     let m = Messages::english();
-    let island = island::text(record, summary, &m);
-    let reduced = island.reduced_to.map(|seconds| reduced(&m, seconds));
-    let document = document(&m, record, summary, &reduced.unwrap_or_default());
-    let scripts = PageScripts {
-        data: island.json,
-        script,
-    };
-    render::html::page_with(&m, &document, Some(scripts))
+    let document = document(&m, record, summary);
+    render::html::page_with(&m, &document, Some(script))
 }
 
-/// `reduced`: that not all points of charts are drawn; empty where all are.
-fn document(m: &Messages, record: &Record, summary: &Summary, reduced: &str) -> ReportDocument {
+fn document(m: &Messages, record: &Record, summary: &Summary) -> ReportDocument {
+    let media: Vec<String> = record.media().into_iter().map(str::to_owned).collect();
+    let colors = MediumColors { media: &media };
     // A run of plimsoll's own has a plan.
     let is_foreign = record.plan == RecordedPlan::Imported;
-    let mut sections = figures(m, summary, reduced);
-    sections.extend(with_charts(m, record, summary, is_foreign, reduced));
+    let mut sections = figures(m, summary, colors);
+    sections.extend(with_charts(m, record, summary, colors, is_foreign));
     let meta = record::meta(m, record, is_foreign);
     let (meta_above, meta) = match summary.answer {
         Some(_) => (None, Some(meta)),
@@ -94,7 +86,7 @@ fn document(m: &Messages, record: &Record, summary: &Summary, reduced: &str) -> 
 }
 
 /// What the figures alone decide, in the order of a page.
-fn figures(m: &Messages, summary: &Summary, reduced: &str) -> Vec<ReportSection> {
+fn figures(m: &Messages, summary: &Summary, colors: MediumColors<'_>) -> Vec<ReportSection> {
     let mut sections = Vec::new();
     sections.extend(first::section(m, summary, RUN));
     sections.extend(tpc::section(m, summary));
@@ -102,13 +94,13 @@ fn figures(m: &Messages, summary: &Summary, reduced: &str) -> Vec<ReportSection>
     sections.push(audit::section(m, &summary.audit));
     sections.extend(doctor::section(m, summary));
     sections.extend(cut::section(m, summary));
-    sections.extend(line::section(m, summary));
+    sections.extend(line::section(m, summary, colors));
     sections.extend(line::before_points(m, summary));
     sections.extend(ladder::section(m, summary));
     sections.extend(media::section(m, summary));
-    sections.extend(shared::sections(m, summary, reduced));
+    sections.extend(shared::sections(m, summary, colors));
     sections.extend(imported::sections(m, summary));
-    sections.extend(block::sections(m, summary, reduced));
+    sections.extend(block::sections(m, summary, colors));
     let mut file = ReportSection::bare("file").attached();
     file.line(m.file_state(&summary.figures.file));
     sections.push(file);
@@ -120,11 +112,12 @@ fn with_charts(
     m: &Messages,
     record: &Record,
     summary: &Summary,
+    colors: MediumColors<'_>,
     is_foreign: bool,
-    reduced: &str,
 ) -> Vec<ReportSection> {
-    let charts = charts::sections(m, record, summary, is_foreign, reduced);
-    let is_measured = charts.iter().any(|section| section.id == "throughput");
+    let mut charts = charts::sections(m, summary, colors);
+    let is_measured = !charts.is_empty();
+    charts.extend(time::section(m, record, colors, is_foreign));
     let mut sections = Vec::new();
     let timelines = &summary.figures.timelines;
     if !charts.is_empty() || !summary.figures.blocks.is_empty() || !timelines.is_empty() {
@@ -143,12 +136,6 @@ fn with_charts(
         sections.push(ladder::latencies(m, summary));
     }
     sections
-}
-
-/// What stands below charts over time with more points than are drawn.
-fn reduced(m: &Messages, seconds: f64) -> String {
-    let args = [("seconds", three(seconds)), ("run", RUN.to_owned())];
-    m.text_with("chart-reduced", &args)
 }
 
 fn footer(m: &Messages, run: &RunInfo) -> String {

@@ -98,7 +98,7 @@ impl LaneRun {
         self.events
             .iter()
             .filter(|event| event.kind.code() == code)
-            .filter_map(|event| event.kind.args())
+            .map(|event| event.kind.args())
             .collect()
     }
 

@@ -23,29 +23,30 @@ use crate::{
 use super::row::{BadRow, hist, json, parsed, rows, time};
 
 /// A value that is stored in a column of a row, or in several.
-pub(super) trait Columns: Sized {
+pub(super) trait RowColumns: Sized {
     /// Adds its columns. `field` names the column of a value that has one.
-    fn write<'a>(&'a self, field: &'static str, row: &mut NewRow<'a>) -> rusqlite::Result<()>;
+    fn write<'a>(&'a self, field: &'static str, row: &mut ColumnValues<'a>)
+    -> rusqlite::Result<()>;
 
     fn read(row: &Row<'_>, field: &str) -> rusqlite::Result<Self>;
 }
 
 /// Names and values of a row's columns.
 #[derive(Default)]
-pub(super) struct NewRow<'a>(pub Vec<(&'static str, ToSqlOutput<'a>)>);
+pub(super) struct ColumnValues<'a>(pub Vec<(&'static str, ToSqlOutput<'a>)>);
 
-impl<'a> NewRow<'a> {
+impl<'a> ColumnValues<'a> {
     pub fn push(&mut self, column: &'static str, value: impl Into<ToSqlOutput<'a>>) {
         self.0.push((column, value.into()));
     }
 }
 
 /// Rows of a table as records: `from` is its name and their order.
-pub(super) fn table<T: Columns>(db: &Connection, from: &str) -> Result<Vec<T>, BadRow> {
+pub(super) fn table<T: RowColumns>(db: &Connection, from: &str) -> Result<Vec<T>, BadRow> {
     rows(db, &format!("SELECT * FROM {from}"), record)
 }
 
-pub(super) fn record<T: Columns>(row: &Row<'_>) -> rusqlite::Result<T> {
+pub(super) fn record<T: RowColumns>(row: &Row<'_>) -> rusqlite::Result<T> {
     T::read(row, "")
 }
 
@@ -62,15 +63,15 @@ macro_rules! column {
 macro_rules! columns {
     ($($record:ident { $($field:ident $(as $column:ident)?),* $(,)? })*) => {
         $(
-            impl Columns for $record {
-                fn write<'a>(&'a self, _: &'static str, row: &mut NewRow<'a>) -> rusqlite::Result<()> {
+            impl RowColumns for $record {
+                fn write<'a>(&'a self, _: &'static str, row: &mut ColumnValues<'a>) -> rusqlite::Result<()> {
                     let Self { $($field),* } = self;
                     $($field.write(column!($field $($column)?), row)?;)*
                     Ok(())
                 }
 
                 fn read(row: &Row<'_>, _: &str) -> rusqlite::Result<Self> {
-                    Ok(Self { $($field: Columns::read(row, column!($field $($column)?))?),* })
+                    Ok(Self { $($field: RowColumns::read(row, column!($field $($column)?))?),* })
                 }
             }
         )*
@@ -116,8 +117,8 @@ columns! {
 macro_rules! values {
     ($($type:ty),* $(,)?; $write:expr, $read:expr) => {
         $(
-            impl Columns for $type {
-                fn write<'a>(&'a self, field: &'static str, row: &mut NewRow<'a>) -> rusqlite::Result<()> {
+            impl RowColumns for $type {
+                fn write<'a>(&'a self, field: &'static str, row: &mut ColumnValues<'a>) -> rusqlite::Result<()> {
                     row.push(field, $write(self)?);
                     Ok(())
                 }
@@ -214,8 +215,8 @@ fn optional_message<T: DeserializeOwned + From<String>>(
 }
 
 /// Two columns: a part of the time.
-impl Columns for Option<(Nanos, Nanos)> {
-    fn write<'a>(&'a self, _: &'static str, row: &mut NewRow<'a>) -> rusqlite::Result<()> {
+impl RowColumns for Option<(Nanos, Nanos)> {
+    fn write<'a>(&'a self, _: &'static str, row: &mut ColumnValues<'a>) -> rusqlite::Result<()> {
         if let Some((start, end)) = self {
             start.write("start_ns", row)?;
             end.write("end_ns", row)?;
@@ -230,8 +231,8 @@ impl Columns for Option<(Nanos, Nanos)> {
 }
 
 /// Two columns.
-impl Columns for EventKind {
-    fn write<'a>(&'a self, _: &'static str, row: &mut NewRow<'a>) -> rusqlite::Result<()> {
+impl RowColumns for EventKind {
+    fn write<'a>(&'a self, _: &'static str, row: &mut ColumnValues<'a>) -> rusqlite::Result<()> {
         row.push("code", self.code());
         row.push("args", self.args());
         Ok(())
@@ -243,8 +244,8 @@ impl Columns for EventKind {
 }
 
 /// They have a table of their own.
-impl Columns for Vec<Receipt> {
-    fn write<'a>(&'a self, _: &'static str, _: &mut NewRow<'a>) -> rusqlite::Result<()> {
+impl RowColumns for Vec<Receipt> {
+    fn write<'a>(&'a self, _: &'static str, _: &mut ColumnValues<'a>) -> rusqlite::Result<()> {
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use crate::{DriveRow, PointId, PowerCut, Receipt, SubjectId};
 use plimsoll_plan::units::Nanos;
 use rusqlite::Connection;
 
-use super::columns::{Columns, NewRow, record, table};
+use super::columns::{ColumnValues, RowColumns, record, table};
 use super::file::{Result, RunFile};
 use super::row::{BadRow, meaningless, rows};
 
@@ -35,7 +35,7 @@ impl RunFile {
     pub fn power_cut(&self, cut: &PowerCut) -> Result<()> {
         self.insert("INSERT OR REPLACE INTO power_cut", cut)?;
         for receipt in &cut.receipts {
-            let mut row = NewRow::default();
+            let mut row = ColumnValues::default();
             let written =
                 (cut.point.write("point", &mut row)).and_then(|()| receipt.write("", &mut row));
             written.map_err(|error| self.error(error))?;

@@ -9,7 +9,7 @@ use crate::metric::Metric;
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::RunFileError;
-use super::columns::{Columns, NewRow};
+use super::columns::{ColumnValues, RowColumns};
 
 /// Rows of `wait_event` by what they name.
 pub(super) type WaitEvents = HashMap<(WaitState, String), i64>;
@@ -40,13 +40,13 @@ impl RunFile {
     }
 
     /// Inserts a row: `into` begins the statement, `INSERT INTO event`.
-    pub(super) fn insert(&self, into: &str, record: &impl Columns) -> Result<()> {
-        let mut row = NewRow::default();
+    pub(super) fn insert(&self, into: &str, record: &impl RowColumns) -> Result<()> {
+        let mut row = ColumnValues::default();
         record.write("", &mut row).map_err(|e| self.error(e))?;
         self.insert_row(into, &row)
     }
 
-    pub(super) fn insert_row(&self, into: &str, row: &NewRow<'_>) -> Result<()> {
+    pub(super) fn insert_row(&self, into: &str, row: &ColumnValues<'_>) -> Result<()> {
         let columns: Vec<(&str, &dyn ToSql)> = row
             .0
             .iter()

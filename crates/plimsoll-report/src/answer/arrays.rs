@@ -6,7 +6,7 @@ use plimsoll_analysis::summary::{ArrayPhase, ArrayState, Verdict};
 use super::words::{AnswerParts, and, subject, with_p99};
 use crate::message::Messages;
 use crate::number::{three, whole};
-use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::chart::{Chart, PlotBar, bars};
 use crate::svg::color::MediumColors;
 use crate::table::Unit::{Plain, Three, Whole, Words};
 use crate::table::{Table, TableCell, filled};
@@ -104,19 +104,16 @@ fn chart(m: &Messages, media: &[ArrayAnswer], colors: MediumColors<'_>) -> Optio
     let nopm = media.first()?.array.nopm;
     let bar = |own: &ArrayAnswer, phase: &ArrayPhase| {
         let state = state(m, phase.state);
-        Some(PlotBar {
-            name: match media.len() {
+        Some(PlotBar::of(
+            match media.len() {
                 1 => state,
                 _ => format!("{}, {state}", subject(m, own.medium.as_ref())),
             },
-            color: colors.of(own.medium.as_deref(), 0),
-            mark: PlotMark {
-                place: 0,
-                value: phase.rate?,
-                range: None,
-                is_invalid: own.verdict == Verdict::Invalid,
-            },
-        })
+            colors.of(own.medium.as_deref(), 0),
+            phase.rate?,
+            None,
+            own.verdict,
+        ))
     };
     let all = media.iter().flat_map(|own| {
         let phases = own.array.phases.iter();

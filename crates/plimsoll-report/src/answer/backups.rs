@@ -6,7 +6,7 @@ use plimsoll_analysis::summary::Verdict;
 use super::words::{AnswerParts, interval, intervals_drawn, subject};
 use crate::message::Messages;
 use crate::number::three;
-use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::chart::{Chart, PlotBar, bars};
 use crate::svg::color::MediumColors;
 use crate::table::Unit::{Plain, Three, Words};
 use crate::table::{Table, TableCell, filled};
@@ -59,16 +59,13 @@ fn chart(m: &Messages, all: &[BackupAnswer], colors: MediumColors<'_>) -> Option
     let name = |own: &BackupAnswer| subject(m, own.medium.as_ref());
     let bar = |own: &BackupAnswer| {
         let seconds = own.seconds?;
-        Some(PlotBar {
-            name: format!("{}, {}", name(own), kind(m, own)),
-            color: colors.of(own.medium.as_deref(), 0),
-            mark: PlotMark {
-                place: 0,
-                value: seconds.value,
-                range: seconds.interval.map(|own| [own.low, own.high]),
-                is_invalid: own.verdict == Verdict::Invalid,
-            },
-        })
+        Some(PlotBar::of(
+            format!("{}, {}", name(own), kind(m, own)),
+            colors.of(own.medium.as_deref(), 0),
+            seconds.value,
+            seconds.interval.map(|own| [own.low, own.high]),
+            own.verdict,
+        ))
     };
     let all: Vec<PlotBar> = all.iter().filter_map(bar).collect();
     let heading = m.text_with("answer-chart-backup", &[intervals_drawn(m, &all)]);

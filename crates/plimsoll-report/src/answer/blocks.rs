@@ -8,7 +8,7 @@ use super::words::{
 };
 use crate::message::Messages;
 use crate::number::{three, whole};
-use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::chart::{Chart, PlotBar, bars};
 use crate::svg::color::MediumColors;
 use crate::table::Unit::{Plain, Three, Whole, Words};
 use crate::table::{Table, filled};
@@ -190,29 +190,26 @@ fn against_sheet(m: &Messages, jobs: &[BlockAnswer], medium: &str) -> Option<Str
 fn chart(m: &Messages, jobs: &[BlockAnswer], colors: MediumColors<'_>) -> Option<Chart> {
     let media = media(jobs);
     let of_sheet = jobs.iter().all(|job| job.sheet_percent.is_some());
-    let bar = |job: &BlockAnswer| PlotBar {
-        name: match media.len() {
-            1 => job.job.clone(),
-            _ => format!(
-                "{} · {}",
-                medium_at_speed(m, &job.medium, job.slower),
-                job.job
-            ),
-        },
-        color: colors.of(Some(&job.medium), 0),
-        mark: PlotMark {
-            place: 0,
-            value: job
-                .sheet_percent
+    let bar = |job: &BlockAnswer| {
+        PlotBar::of(
+            match media.len() {
+                1 => job.job.clone(),
+                _ => format!(
+                    "{} · {}",
+                    medium_at_speed(m, &job.medium, job.slower),
+                    job.job
+                ),
+            },
+            colors.of(Some(&job.medium), 0),
+            job.sheet_percent
                 .filter(|_| of_sheet)
                 .unwrap_or(job.iops.value),
-            range: job
-                .iops
+            job.iops
                 .interval
                 .filter(|_| !of_sheet)
                 .map(|own| [own.low, own.high]),
-            is_invalid: job.verdict == Verdict::Invalid,
-        },
+            job.verdict,
+        )
     };
     let all: Vec<PlotBar> = jobs.iter().map(bar).collect();
     let heading = if of_sheet {

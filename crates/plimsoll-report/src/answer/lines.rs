@@ -9,7 +9,7 @@ use crate::bottleneck::sign_words;
 use crate::line::quantile_name;
 use crate::message::Messages;
 use crate::number::{or_none, three};
-use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::chart::{Chart, PlotBar, bars};
 use crate::svg::color::MediumColors;
 use crate::table::Unit::{Plain, Three, Words};
 use crate::table::{Table, filled};
@@ -194,19 +194,16 @@ fn chart(m: &Messages, lines: &[LineAnswer], colors: MediumColors<'_>) -> Option
         .filter(|(_, own)| own.is_comparable(first));
     let all = same.filter_map(|(place, own)| {
         let line = own.line?;
-        Some(PlotBar {
-            name: medium_and_drive(
+        Some(PlotBar::of(
+            medium_and_drive(
                 own.medium.as_deref().or(Some(&own.system)),
                 own.drive.as_deref(),
             ),
-            color: colors.of(own.medium.as_deref(), place),
-            mark: PlotMark {
-                place: 0,
-                value: line,
-                range: own.below.map(|below| [line, below]),
-                is_invalid: own.verdict == Verdict::Invalid,
-            },
-        })
+            colors.of(own.medium.as_deref(), place),
+            line,
+            own.below.map(|below| [line, below]),
+            own.verdict,
+        ))
     });
     let heading = m.text_with("answer-chart-line", &[("objective", objective(m, first))]);
     bars(m, heading, &all.collect::<Vec<_>>())

@@ -6,7 +6,7 @@ use plimsoll_analysis::summary::{FigureId, Ratio, Verdict, VictimEffect};
 use super::words::{AnswerParts, and, at_load, interval, medium_and_drive, subject};
 use crate::message::Messages;
 use crate::number::{load, three};
-use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::chart::{Chart, PlotBar, bars};
 use crate::svg::color::MediumColors;
 use crate::table::Unit::{Plain, Three, Words};
 use crate::table::{Table, filled};
@@ -87,15 +87,14 @@ fn chart(m: &Messages, effects: &[NoiseAnswer], colors: MediumColors<'_>) -> Opt
     let both = |(place, own): (usize, &NoiseAnswer)| {
         let VictimEffect { quiet, noisy, .. } = &own.effect;
         let medium = medium_and_drive(own.medium.as_deref(), own.drive.as_deref());
-        let bar = |id: &str, value: f64| PlotBar {
-            name: m.text_with(id, &[("medium", medium.clone())]),
-            color: colors.of(own.medium.as_deref(), place),
-            mark: PlotMark {
-                place: 0,
+        let bar = |id: &str, value: f64| {
+            PlotBar::of(
+                m.text_with(id, &[("medium", medium.clone())]),
+                colors.of(own.medium.as_deref(), place),
                 value,
-                range: None,
-                is_invalid: own.verdict == Verdict::Invalid,
-            },
+                None,
+                own.verdict,
+            )
         };
         Some([
             bar("answer-chart-quiet", quiet.value(FigureId::P99)?),

@@ -4,7 +4,7 @@ use plimsoll_analysis::answer::{
     AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer,
     RateBasis, RunAnswer,
 };
-use plimsoll_analysis::summary::{Estimate, Interval, Ratio, Verdict, is_like_speed};
+use plimsoll_analysis::summary::{Estimate, Interval, Ratio, is_like_speed};
 use plimsoll_record::OfferedLoad;
 
 use super::words::{
@@ -14,7 +14,7 @@ use super::words::{
 use crate::bottleneck::sign_words;
 use crate::message::Messages;
 use crate::number::{three, whole};
-use crate::svg::chart::{Chart, PlotBar, PlotMark, bars};
+use crate::svg::chart::{Chart, PlotBar, bars};
 use crate::svg::color::MediumColors;
 use crate::table::Unit::{Percent, Plain, Three, Words};
 use crate::table::{Table, filled};
@@ -335,16 +335,13 @@ fn chart(m: &Messages, answer: &RunAnswer, colors: MediumColors<'_>) -> Option<C
     let rows = answer.rows.iter().enumerate();
     let all = rows.filter_map(|(place, row)| {
         let rate = row_rate(answer, row)?;
-        Some(PlotBar {
-            name: bar_name(m, answer, row),
-            color: colors.of(row.medium.as_deref(), if is_media { place } else { 0 }),
-            mark: PlotMark {
-                place: 0,
-                value: rate.value,
-                range: rate.interval.map(|own| [own.low, own.high]),
-                is_invalid: row.verdict == Verdict::Invalid,
-            },
-        })
+        Some(PlotBar::of(
+            bar_name(m, answer, row),
+            colors.of(row.medium.as_deref(), if is_media { place } else { 0 }),
+            rate.value,
+            rate.interval.map(|own| [own.low, own.high]),
+            row.verdict,
+        ))
     });
     let all: Vec<PlotBar> = all.collect();
     let heading = m.text_with(id, &[("speed", speed), intervals_drawn(m, &all)]);

@@ -1,6 +1,7 @@
 //! What sections consist of.
 
 use super::PageAnswer;
+use crate::chart::ScriptChart;
 use crate::finding_view::FindingView;
 use crate::message::Messages;
 use crate::svg::chart::Chart;
@@ -86,13 +87,6 @@ pub(crate) struct ListItem {
 pub(crate) struct PageLink {
     pub address: String,
     pub text: String,
-}
-
-/// A chart that the script of the page draws.
-pub(crate) struct ScriptChart {
-    pub title: String,
-    /// What the script finds its data by.
-    pub data: Vec<(&'static str, String)>,
 }
 
 /// A whole, and its parts side by side.
@@ -203,6 +197,10 @@ impl ReportBlock {
             class,
             blocks: blocks.into_iter().filter(Self::is_filled).collect(),
         }
+    }
+
+    pub fn figures(class: &'static str, charts: Vec<ScriptChart>) -> Self {
+        Self::group(class, charts.into_iter().map(Self::Chart))
     }
 
     pub fn folded(summary: impl Into<String>, blocks: impl IntoIterator<Item = Self>) -> Self {

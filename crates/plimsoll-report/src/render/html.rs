@@ -3,32 +3,26 @@
 
 use askama::Template;
 
-use crate::document::{HeadingAside, ReportBlock, ReportDocument};
+use crate::chart::{ScriptChart, island};
+use crate::document::{HeadingAside, ReportBlock, ReportDocument, ReportSection};
 use crate::message::Messages;
 
 pub(crate) const STYLE: &str = include_str!("../../templates/report.css");
-
-/// What charts are drawn with.
-pub(crate) struct PageScripts<'a> {
-    /// Fit for a script element: no `<` is left in it.
-    pub data: String,
-    pub script: &'a str,
-}
 
 pub(crate) fn page(m: &Messages, document: &ReportDocument) -> String {
     page_with(m, document, None)
 }
 
-pub(crate) fn page_with(
-    m: &Messages,
-    document: &ReportDocument,
-    scripts: Option<PageScripts<'_>>,
-) -> String {
+/// `script` draws its charts.
+pub(crate) fn page_with(m: &Messages, document: &ReportDocument, script: Option<&str>) -> String {
+    let charts = charts(document);
     let page = DocumentPage {
         m,
         title: &document.title,
         document,
-        scripts,
+        data: island::text(m, &charts),
+        charts,
+        script,
         style: STYLE,
     };
     // The template writes to a string and calls nothing that fails.
@@ -41,17 +35,59 @@ struct DocumentPage<'a> {
     m: &'a Messages,
     title: &'a str,
     document: &'a ReportDocument,
-    scripts: Option<PageScripts<'a>>,
+    charts: Vec<&'a ScriptChart>,
+    /// What they are drawn from.
+    data: String,
+    script: Option<&'a str>,
     style: &'static str,
+}
+
+impl DocumentPage<'_> {
+    fn part<'a>(&'a self, block: &'a ReportBlock) -> BlockPart<'a> {
+        BlockPart {
+            block,
+            charts: &self.charts,
+        }
+    }
 }
 
 #[derive(Template)]
 #[template(path = "block.html")]
 struct BlockPart<'a> {
     block: &'a ReportBlock,
+    charts: &'a [&'a ScriptChart],
 }
 
-/// Of a template that holds others.
-fn part(block: &ReportBlock) -> BlockPart<'_> {
-    BlockPart { block }
+impl BlockPart<'_> {
+    fn part<'a>(&'a self, block: &'a ReportBlock) -> BlockPart<'a> {
+        BlockPart {
+            block,
+            charts: self.charts,
+        }
+    }
+
+    /// Of the chart's data among those of all charts.
+    fn place(&self, chart: &ScriptChart) -> usize {
+        let mut charts = self.charts.iter();
+        let place = charts.position(|own| std::ptr::eq(*own, chart));
+        place.expect("all charts of the document are collected")
+    }
+}
+
+fn charts(document: &ReportDocument) -> Vec<&ScriptChart> {
+    let sections = document.sections.iter();
+    let blocks = sections.flat_map(ReportSection::on_page);
+    let mut charts = Vec::new();
+    blocks.for_each(|block| add_charts(block, &mut charts));
+    charts
+}
+
+fn add_charts<'a>(block: &'a ReportBlock, charts: &mut Vec<&'a ScriptChart>) {
+    match block {
+        ReportBlock::Chart(chart) => charts.push(chart),
+        ReportBlock::Group { blocks, .. } | ReportBlock::Details { blocks, .. } => {
+            blocks.iter().for_each(|block| add_charts(block, charts));
+        }
+        _ => {}
+    }
 }

@@ -2,6 +2,8 @@ use plimsoll_analysis::summarise;
 use plimsoll_record::fixture;
 use plimsoll_record::message::{CheckDetail, EventKind, FirstLost};
 
+use serde_json::Value;
+
 use super::*;
 use crate::load_summary::views;
 use crate::render::html::STYLE;
@@ -23,8 +25,7 @@ fn page_of_the_fixture() {
     let html = of(&fixture::record());
     let data = island(&html).0;
     insta::assert_snapshot!("page", html.replace(data, "DATA").replace(STYLE, "STYLE"));
-    let value: serde_json::Value = serde_json::from_str(data).unwrap();
-    insta::assert_snapshot!("island", columns(&value, 0));
+    insta::assert_snapshot!("charts", charts(&html, ""));
 }
 
 #[test]
@@ -40,8 +41,7 @@ fn page_of_backups_and_noise() {
     for heading in ["procedures, without noise", "procedures, with noise"] {
         assert!(html.contains(heading), "{heading}");
     }
-    let value: serde_json::Value = serde_json::from_str(island(&html).0).unwrap();
-    insta::assert_snapshot!("island_of_backups", columns(&value["shared"], 0));
+    insta::assert_snapshot!("charts_of_backups", charts(&html, "shared-"));
 }
 
 #[test]
@@ -55,24 +55,49 @@ fn a_run_of_backups_alone_has_no_sections_on_transactions() {
     assert!(html.contains("save: backup and restore"));
 }
 
-/// Indented JSON with arrays of numbers on one line.
-fn columns(value: &serde_json::Value, depth: usize) -> String {
-    use serde_json::Value;
-    let pad = " ".repeat(depth * 2);
-    match value {
-        Value::Object(map) => {
-            let rows = map
-                .iter()
-                .map(|(key, value)| format!("{pad}  {key}: {}", columns(value, depth + 1)));
-            format!("{{\n{}\n{pad}}}", rows.collect::<Vec<_>>().join("\n"))
+/// What charts are drawn from, those whose name begins so: of each its axes, its lines and what stands behind them.
+fn charts(html: &str, name: &str) -> String {
+    let data: Value = serde_json::from_str(island(html).0).unwrap();
+    let mut lines = Vec::new();
+    for tag in html.split("data-chart=\"").skip(1) {
+        let own = tag.split('"').next().unwrap();
+        let place: usize = tag.split('"').nth(2).unwrap().parse().unwrap();
+        if !own.starts_with(name) {
+            continue;
         }
-        Value::Array(all) if all.iter().any(|v| v.is_object() || v.is_array()) => {
-            let rows = all
-                .iter()
-                .map(|value| format!("{pad}  {}", columns(value, depth + 1)));
-            format!("[\n{}\n{pad}]", rows.collect::<Vec<_>>().join("\n"))
+        let chart = &data["charts"][place];
+        lines.push(format!(
+            "{own}: {}",
+            short(chart, &["lines", "groups", "kind"])
+        ));
+        for line in chart["lines"].as_array().into_iter().flatten() {
+            let x = &data["columns"][line["x"].as_u64().unwrap() as usize];
+            lines.push(format!("  {} x: {}", short(line, &["x"]), few(x)));
         }
-        other => other.to_string(),
+        for group in chart["groups"].as_array().into_iter().flatten() {
+            lines.push(format!("  {group}"));
+        }
+    }
+    let grounds = data["grounds"].as_array().into_iter().flatten();
+    lines.extend(grounds.map(|ground| format!("ground: {}", short(ground, &[]))));
+    lines.join("\n")
+}
+
+/// Without these fields, and with the first and the last of many values.
+fn short(value: &Value, without: &[&str]) -> String {
+    let fields = value.as_object().unwrap().iter();
+    let fields = fields.filter(|(key, _)| !without.contains(&key.as_str()));
+    let fields = fields.map(|(key, value)| format!("{key}: {}", few(value)));
+    fields.collect::<Vec<_>>().join(" ")
+}
+
+fn few(value: &Value) -> String {
+    match value.as_array() {
+        Some(all) if all.len() > 6 => {
+            let last = all.len() - 1;
+            format!("[{}, {}, … {} …, {}]", all[0], all[1], last - 2, all[last])
+        }
+        _ => value.to_string(),
     }
 }
 
@@ -86,14 +111,7 @@ fn page_of_a_search() {
         .filter(|section| !section.contains("data-axis"))
         .collect();
     insta::assert_snapshot!("search", sections[..6].join("<section"));
-    let value: serde_json::Value = serde_json::from_str(island(&html).0).unwrap();
-    let lines: Vec<String> = value["ladders"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|ladder| columns(&ladder["line"], 0))
-        .collect();
-    insta::assert_snapshot!("search_lines", lines.join("\n"));
+    insta::assert_snapshot!("search_lines", charts(&html, "line"));
     assert!(html.contains("100 → 500"));
 }
 
@@ -114,17 +132,10 @@ fn page_of_block_io() {
         .collect();
     assert_eq!(sections.len(), 6);
     insta::assert_snapshot!("block", sections.join("<section"));
-    let value: serde_json::Value = serde_json::from_str(island(&html).0).unwrap();
-    insta::assert_snapshot!("block_island", columns(&value["blocks"], 0));
-    // Seconds of requests are none of transactions.
-    assert_eq!(value["seconds"]["t"], serde_json::json!([]));
-    assert!(
-        value["phases"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|phase| phase["label"] == "RND4K Q8T2 read, 75 %")
-    );
+    insta::assert_snapshot!("block_charts", charts(&html, "block-"));
+    // Requests are no transactions, and have names over the run's time.
+    assert!(!html.contains("data-chart=\"throughput\""));
+    assert!(island(&html).0.contains("RND4K Q8T2 read, 75 %"));
 }
 
 #[test]

@@ -1,45 +1,49 @@
 //! A step on media themselves: its jobs on each medium, media side by side, curves, durable writes, rounds, workers.
 
+mod curve;
+mod rounds;
+pub(super) mod seconds;
+mod step;
+mod sweep;
+
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{BlockMedium, BlockSummary, RoundsOfJob};
+use plimsoll_analysis::summary::{BlockMedium, RoundsOfJob};
 
 use super::drive;
 use crate::block::tables::{self, on_media, repeated};
-use crate::block::{Across, across, drives, durable_writes, heading, medium_name, notes, outcome};
-use crate::document::{BlockHeading, HeadingAside, ReportBlock, ReportSection};
+use crate::block::{across, drives, durable_writes, heading, medium_name, notes, outcome};
+use crate::document::{BlockHeading, HeadingAside, ReportBlock, ReportSection, reduced_note};
 use crate::drives::{MemberRow, OpRow, by_job, members_by_job};
-use crate::html::block::{curve, rounds, seconds, sweep};
 use crate::message::Messages;
 use crate::number::three;
+use crate::svg::color::MediumColors;
 use crate::table::{Table, WIDTH};
+use step::StepOnMedia;
 
-/// One for each step. `reduced`: that not all points of charts are drawn; empty where all are.
-pub(crate) fn sections(m: &Messages, summary: &Summary, reduced: &str) -> Vec<ReportSection> {
+/// One for each step.
+pub(crate) fn sections(
+    m: &Messages,
+    summary: &Summary,
+    colors: MediumColors<'_>,
+) -> Vec<ReportSection> {
     let steps = summary.figures.blocks.iter().enumerate();
     steps
         .map(|(place, step)| {
             let all = across(step);
-            let of = BlockStep {
+            let of = StepOnMedia {
                 m,
                 place,
                 step,
                 all: &all,
+                colors,
             };
-            of.section(reduced)
+            of.section()
         })
         .collect()
 }
 
-struct BlockStep<'a> {
-    m: &'a Messages,
-    /// Among the steps on media.
-    place: usize,
-    step: &'a BlockSummary,
-    all: &'a [Across<'a>],
-}
-
-impl BlockStep<'_> {
-    fn section(&self, reduced: &str) -> ReportSection {
+impl StepOnMedia<'_> {
+    fn section(&self) -> ReportSection {
         let heading = heading(self.m, self.step);
         let mut section = ReportSection::new("block", &heading).styled("charts block");
         section.line(heading);
@@ -51,7 +55,7 @@ impl BlockStep<'_> {
         self.add_titled(&mut section, "block-fsync-title", note, &table, &rows);
         self.add_rounds(&mut section);
         self.add_workers(&mut section);
-        self.add_seconds(&mut section, reduced);
+        self.add_seconds(&mut section);
         self.add_details(&mut section);
         section
     }
@@ -111,8 +115,7 @@ impl BlockStep<'_> {
         section.page(ReportBlock::grid(m, &label, &tables::latency(), &jobs));
         section.page(ReportBlock::heading(m.text("block-bars-title")));
         section.page(ReportBlock::note(m.text("block-bars-note")));
-        let bars = sweep::charts(m, self.place, self.all);
-        section.page(ReportBlock::group("figures pairs", bars));
+        section.page(ReportBlock::figures("figures pairs", sweep::charts(self)));
     }
 
     /// What the columns hold where it is not the same in every run.
@@ -131,7 +134,7 @@ impl BlockStep<'_> {
         let (table, rows) = (tables::curve(), tables::curve_rows(self.all));
         let all = ReportBlock::grid(self.m, &title, &table, &rows);
         let blocks = [
-            ReportBlock::group("figures", curve::charts(self.place, self.all)),
+            ReportBlock::figures("figures", curve::charts(self)),
             ReportBlock::folded(self.m.text("block-curve-table"), [all]),
         ];
         self.add_lines(section, &title, &table, &rows);
@@ -175,11 +178,11 @@ impl BlockStep<'_> {
             return;
         };
         let title = m.text("block-rounds-title");
-        let charts = rounds::charts(m, self.place, &rows);
+        let charts = rounds::charts(self, &rows);
         let table = ReportBlock::grid(m, &title, &tables::rounds(), &rows);
         section.page(ReportBlock::heading(title));
         section.page(ReportBlock::note(note));
-        section.page(ReportBlock::group("figures", charts));
+        section.page(ReportBlock::figures("figures", charts));
         section.page(table);
     }
 
@@ -211,15 +214,22 @@ impl BlockStep<'_> {
         section.lines(rounds.jobs.iter().map(|own| by_round(self.m, own)));
     }
 
-    fn add_seconds(&self, section: &mut ReportSection, reduced: &str) {
-        let jobs = seconds::charts(self.m, self.place, self.all);
-        let switch = HeadingAside::Switch(format!("block-{}", self.place));
-        let heading = BlockHeading::from(self.m.text("block-time-title")).beside(switch);
-        let is_filled = !jobs.is_empty();
-        section.page_under(heading, self.m.text("block-time-note"), jobs);
-        if is_filled {
-            section.page(ReportBlock::note(reduced));
+    fn add_seconds(&self, section: &mut ReportSection) {
+        let mut reduced = Vec::new();
+        let is_open = self.all.len() <= OPEN;
+        let mut blocks = Vec::new();
+        for job in seconds::jobs(self) {
+            reduced.push(reduced_note(self.m, &job.charts));
+            blocks.push(ReportBlock::Details {
+                summary: job.job.to_owned(),
+                is_open,
+                blocks: vec![ReportBlock::figures("figures pairs", job.charts)],
+            });
         }
+        blocks.extend(reduced.into_iter().find(ReportBlock::is_filled));
+        let switch = HeadingAside::Switch(self.switch());
+        let heading = BlockHeading::from(self.m.text("block-time-title")).beside(switch);
+        section.page_under(heading, self.m.text("block-time-note"), blocks);
     }
 
     /// What is asked for less often, folded away.
@@ -247,6 +257,9 @@ impl BlockStep<'_> {
     }
 }
 
+/// So many jobs are shown without being asked for; of more, only names.
+const OPEN: usize = 4;
+
 /// IOPS of all rounds, over as many lines as they need.
 fn by_round(m: &Messages, own: &RoundsOfJob) -> String {
     let mut line = m.text_with("text-by-round", &[("job", own.job.clone())]);
@@ -261,7 +274,5 @@ fn by_round(m: &Messages, own: &RoundsOfJob) -> String {
     lines.join("\n")
 }
 
-#[cfg(test)]
-mod made;
 #[cfg(test)]
 mod tests;

@@ -1,210 +1,225 @@
-//! Which charts have something to show.
+//! Charts over the load: throughput, and latencies by transaction type.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{FigureId, PointSummary};
-use plimsoll_record::Record;
+use plimsoll_analysis::summary::{FigureId, LadderSummary, PointSummary, Verdict};
 
-use crate::document::{BlockHeading, HeadingAside, ReportBlock, ReportSection, ScriptChart};
-use crate::html::per_second;
+use crate::chart::rounding::short;
+use crate::chart::{ChartAxis, ChartLine, LineChart, LineColor, LineDash, PointMark, ScriptChart};
+use crate::document::{BlockHeading, HeadingAside, ReportBlock, ReportSection};
+use crate::ladder;
 use crate::message::Messages;
+use crate::svg::color::MediumColors;
 
-/// Names of all charts, in the order of the page.
-pub(crate) const CHART_TITLES: [&str; 15] = [
-    "nopm",
-    "tpm",
-    "tpm-per-user",
-    "rate",
-    "throughput",
-    "latency-time",
-    "in-flight",
-    "cpu",
-    "iops",
-    "bandwidth",
-    "io-time",
-    "queue",
-    "cpu-one",
-    "memory",
-    LATENESS,
-];
-
-/// Those over time that transactions are needed for.
-const OF_TRANSACTIONS: [&str; 3] = ["throughput", "latency-time", "in-flight"];
-
-/// The one that only emulated drives have.
-const LATENESS: &str = "lateness";
-
-/// Throughput and latencies against the load, then everything over the time of the run. `reduced`: that not all points are
-/// drawn; empty where all are.
+/// Those that have something to show.
 pub(crate) fn sections(
     m: &Messages,
-    record: &Record,
     summary: &Summary,
-    is_foreign: bool,
-    reduced: &str,
+    colors: MediumColors<'_>,
 ) -> Vec<ReportSection> {
-    let axes: Vec<AxisPoints<'_>> = [("users", false), ("offered", true)]
-        .map(|(axis, is_open)| AxisPoints::of(summary, axis, is_open))
+    let axes: Vec<LoadAxis<'_>> = [false, true]
+        .map(|is_open| LoadAxis::of(m, summary, colors, is_open))
         .into_iter()
         .filter(|own| !own.points.is_empty())
         .collect();
-    let sections = [
-        throughput_section(m, &axes),
-        latency_section(m, &axes),
-        time_section(m, record, is_foreign, reduced),
-    ];
-    sections.into_iter().flatten().collect()
+    let mut throughput =
+        ReportSection::new("throughput", m.text("throughput-title")).styled("charts");
+    throughput.page(ReportBlock::note(m.text("throughput-note")));
+    add_by_axis(m, &axes, &mut throughput, LoadAxis::throughput);
+    let switch = HeadingAside::Switch(LATENCY.to_owned());
+    let heading = BlockHeading::section(m.text("latency-title")).beside(switch);
+    let mut latency = ReportSection::headed(LATENCY, heading).styled("charts");
+    latency.page(ReportBlock::note(m.text("latency-note")));
+    add_by_axis(m, &axes, &mut latency, LoadAxis::latencies);
+    let sections = [throughput, latency].into_iter();
+    sections.filter_map(ReportSection::if_filled).collect()
 }
 
-/// Measured points over one kind of horizontal axis: `users` or `offered`.
-struct AxisPoints<'a> {
-    axis: &'static str,
-    is_open: bool,
-    points: Vec<&'a PointSummary>,
-}
-
-impl<'a> AxisPoints<'a> {
-    fn of(summary: &'a Summary, axis: &'static str, is_open: bool) -> Self {
-        let points = summary.figures.points();
-        let points = points
-            .filter(|p| p.key.load.is_open() == is_open)
-            .filter(|p| p.value(FigureId::Transactions).is_some());
-        Self {
-            axis,
-            is_open,
-            points: points.collect(),
-        }
-    }
-
-    fn chart(&self, title: String, chart: &str) -> ScriptChart {
-        ScriptChart {
-            title,
-            data: vec![("chart", chart.to_owned()), ("axis", self.axis.to_owned())],
-        }
-    }
-}
+/// The section, and the switch of its charts.
+const LATENCY: &str = "latency";
 
 /// Charts of each axis, which is named where there are several.
-fn add_by_axis(
+fn add_by_axis<'a>(
     m: &Messages,
-    axes: &[AxisPoints<'_>],
+    axes: &[LoadAxis<'a>],
     section: &mut ReportSection,
-    charts: impl Fn(&AxisPoints<'_>) -> Vec<ReportBlock>,
+    charts: fn(&LoadAxis<'a>) -> Vec<ScriptChart>,
 ) {
-    for own in axes {
-        let charts = charts(own);
+    for axis in axes {
         if axes.len() > 1 {
-            let title = m.text(&format!("axis-{}", own.axis));
-            section.page(ReportBlock::heading(title));
+            let id = match axis.is_open {
+                true => "axis-offered",
+                false => "axis-users",
+            };
+            section.page(ReportBlock::heading(m.text(id)));
         }
-        section.page(ReportBlock::group("figures", charts));
+        section.page(ReportBlock::figures("figures", charts(axis)));
     }
 }
 
-fn throughput_section(m: &Messages, axes: &[AxisPoints<'_>]) -> Option<ReportSection> {
-    let mut section = ReportSection::new("throughput", m.text("throughput-title")).styled("charts");
-    section.page(ReportBlock::note(m.text("throughput-note")));
-    add_by_axis(m, axes, &mut section, |own| {
-        let names = throughput(&own.points, own.is_open).into_iter();
-        names
-            .map(|name| ReportBlock::Chart(own.chart(chart_title(m, name), name)))
-            .collect()
-    });
-    section.if_filled()
+/// Users, or the offered rate.
+struct LoadAxis<'a> {
+    m: &'a Messages,
+    is_open: bool,
+    /// Those that were measured.
+    points: Vec<&'a PointSummary>,
+    ladders: Vec<LadderLine<'a>>,
 }
 
-/// By transaction type.
-fn latency_section(m: &Messages, axes: &[AxisPoints<'_>]) -> Option<ReportSection> {
-    let switch = HeadingAside::Switch("latency".to_owned());
-    let heading = BlockHeading::section(m.text("latency-title")).beside(switch);
-    let mut section = ReportSection::headed("latency", heading).styled("charts");
-    section.page(ReportBlock::note(m.text("latency-note")));
-    add_by_axis(m, axes, &mut section, |own| {
-        let types = timed_types(&own.points).into_iter();
-        let charts = types.map(|txn| {
-            let mut chart = own.chart(txn.clone(), "latency");
-            chart.data.push(("txn", txn));
-            ReportBlock::Chart(chart)
+struct LadderLine<'a> {
+    ladder: &'a LadderSummary,
+    /// In legends.
+    name: String,
+    color: LineColor,
+    /// Among all ladders: their marks differ too.
+    place: usize,
+}
+
+/// By which its titles are named.
+fn chart_name(figure: FigureId) -> &'static str {
+    match figure {
+        FigureId::Nopm => "nopm",
+        FigureId::Tpm => "tpm",
+        FigureId::TpmPerUser => "tpm-per-user",
+        _ => "rate",
+    }
+}
+
+impl<'a> LoadAxis<'a> {
+    fn of(m: &'a Messages, summary: &'a Summary, colors: MediumColors<'_>, is_open: bool) -> Self {
+        let points = summary.figures.points();
+        let points = points
+            .filter(|point| point.key.load.is_open() == is_open)
+            .filter(|point| point.value(FigureId::Transactions).is_some());
+        let ladders = summary.figures.ladders.iter().enumerate();
+        let ladders = ladders.filter(|(_, ladder)| {
+            let mut points = ladder.points.iter();
+            points.any(|point| point.key.load.is_open() == is_open)
         });
-        charts.collect()
-    });
-    section.if_filled()
-}
-
-fn time_section(
-    m: &Messages,
-    record: &Record,
-    is_foreign: bool,
-    reduced: &str,
-) -> Option<ReportSection> {
-    let switch = HeadingAside::Switch("time".to_owned());
-    let heading = BlockHeading::section(m.text("time-title")).beside(switch);
-    let mut section = ReportSection::headed("time", heading).styled("charts");
-    section.page(ReportBlock::note(m.text("time-note")));
-    let charts = over_time(record, is_foreign).into_iter().map(|name| {
-        ReportBlock::Chart(ScriptChart {
-            title: chart_title(m, name),
-            data: vec![("chart", name.to_owned()), ("axis", "time".to_owned())],
-        })
-    });
-    section.page(ReportBlock::group("figures wide", charts));
-    section.page(ReportBlock::note(reduced));
-    section.if_filled()
-}
-
-fn chart_title(m: &Messages, name: &str) -> String {
-    m.text(&format!("chart-title-{name}"))
-}
-
-fn throughput(points: &[&PointSummary], is_open: bool) -> Vec<&'static str> {
-    if points
-        .iter()
-        .all(|point| point.value(FigureId::Tpm).is_none())
-    {
-        vec!["rate"]
-    } else if is_open {
-        vec!["nopm", "tpm"]
-    } else {
-        vec!["nopm", "tpm", "tpm-per-user"]
-    }
-}
-
-fn timed_types(points: &[&PointSummary]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for txn in points.iter().flat_map(|point| &point.types) {
-        if txn.response.is_some() && !names.contains(&txn.name) {
-            names.push(txn.name.clone());
+        Self {
+            m,
+            is_open,
+            points: points.collect(),
+            ladders: ladders
+                .map(|(place, ladder)| LadderLine {
+                    ladder,
+                    name: ladder::legend(m, summary, ladder),
+                    color: colors.of(ladder.medium.as_deref(), place).into(),
+                    place,
+                })
+                .collect(),
         }
     }
-    names
-}
 
-fn over_time(record: &Record, is_foreign: bool) -> Vec<&'static str> {
-    // Those of block I/O have charts of their own.
-    let block = per_second::block_phases(record);
-    let mut seconds = record.seconds.iter();
-    let has_seconds = seconds.any(|second| !block.contains(&second.phase));
-    let mut series = record.series.iter();
-    let has_samples = series.any(|series| !series.samples.is_empty());
-    if !has_seconds && !has_samples {
-        return Vec::new();
-    }
-    let has_drive = !record.drive.is_empty();
-    let names = CHART_TITLES[4..].iter().copied();
-    names
-        .filter(|name| has_drive || *name != LATENESS)
-        .filter(|name| has_seconds || !OF_TRANSACTIONS.contains(name))
-        .filter(|name| !is_foreign || is_reported(record, name))
-        .collect()
-}
-
-/// Other tools do not report what was in flight, and seldom the latencies of each second.
-fn is_reported(record: &Record, name: &str) -> bool {
-    match name {
-        "in-flight" => false,
-        "latency-time" => {
-            let mut seconds = record.seconds.iter();
-            seconds.any(|second| second.response.count() > 0)
+    fn load(&self, point: &PointSummary) -> f64 {
+        match self.is_open {
+            true => point.key.load.offered_per_second.unwrap_or_default(),
+            false => point.key.load.users.into(),
         }
-        name => OF_TRANSACTIONS.contains(&name) || !record.series.is_empty(),
+    }
+
+    fn throughput(&self) -> Vec<ScriptChart> {
+        let figures = if self
+            .points
+            .iter()
+            .all(|point| point.value(FigureId::Tpm).is_none())
+        {
+            vec![FigureId::Transactions]
+        } else if self.is_open {
+            vec![FigureId::Nopm, FigureId::Tpm]
+        } else {
+            vec![FigureId::Nopm, FigureId::Tpm, FigureId::TpmPerUser]
+        };
+        figures.into_iter().map(|own| self.figure(own)).collect()
+    }
+
+    /// With 25 % and 75 % of single seconds.
+    fn figure(&self, figure: FigureId) -> ScriptChart {
+        let name = chart_name(figure);
+        let lines = self.ladders.iter().map(|own| {
+            let ranges = own.ladder.points.iter().filter_map(|point| {
+                let spread = point.spreads.get(&figure)?;
+                Some([self.load(point), short(spread.p25), short(spread.p75)])
+            });
+            ChartLine {
+                ranges: ranges.collect(),
+                width: 2.0,
+                symbol_size: 8.0,
+                ..self.line(own, |point| point.value(figure))
+            }
+        });
+        let title = self.m.text(&format!("chart-title-{name}"));
+        let y = ChartAxis {
+            name: self.m.text(&format!("chart-{name}")),
+            ..ChartAxis::default()
+        };
+        ScriptChart::lines(name, title, self.chart(y, lines.collect()))
+    }
+
+    /// A chart for each transaction type that has response times.
+    fn latencies(&self) -> Vec<ScriptChart> {
+        let mut names: Vec<&str> = Vec::new();
+        for txn in self.points.iter().flat_map(|point| &point.types) {
+            if txn.response.is_some() && !names.contains(&txn.name.as_str()) {
+                names.push(&txn.name);
+            }
+        }
+        names.into_iter().map(|txn| self.latency(txn)).collect()
+    }
+
+    fn latency(&self, txn: &str) -> ScriptChart {
+        let mut lines = Vec::new();
+        for own in &self.ladders {
+            for (place, quantile) in ["p50", "p95", "p99"].into_iter().enumerate() {
+                let line = self.line(own, |point| {
+                    let mut types = point.types.iter().filter(|own| own.name == txn);
+                    let latency = types.find_map(|own| own.response)?;
+                    Some([latency.p50_ms, latency.p95_ms, latency.p99_ms][place])
+                });
+                lines.push(ChartLine {
+                    tip: Some(format!("{} {quantile}", line.name)),
+                    dash: LineDash::ALL[place],
+                    width: 1.8,
+                    symbol_size: 6.0,
+                    ..line
+                });
+            }
+        }
+        let y = ChartAxis {
+            name: self.m.text("chart-latency"),
+            switch: Some(LATENCY.to_owned()),
+            ..ChartAxis::default()
+        };
+        let mut chart = self.chart(y, lines);
+        chart.y.is_log = chart.is_wide();
+        ScriptChart::lines(LATENCY, txn.to_owned(), chart)
+    }
+
+    fn line(
+        &self,
+        own: &LadderLine<'_>,
+        figure: impl Fn(&PointSummary) -> Option<f64>,
+    ) -> ChartLine {
+        let points = || own.ladder.points.iter();
+        ChartLine {
+            name: own.name.clone(),
+            color: own.color,
+            symbol: Some(own.place),
+            x: points().map(|point| self.load(point)).collect(),
+            y: points().map(|point| figure(point).map(short)).collect(),
+            marks: points()
+                .map(|point| PointMark::usable(point.verdict < Verdict::Invalid))
+                .collect(),
+            ..ChartLine::default()
+        }
+    }
+
+    fn chart(&self, y: ChartAxis, lines: Vec<ChartLine>) -> LineChart {
+        LineChart {
+            x: ladder::load_axis(self.m, self.is_open),
+            y,
+            lines,
+            has_names_at_ends: true,
+            ..LineChart::default()
+        }
     }
 }

@@ -1,18 +1,24 @@
 //! Steps in which systems share a medium, or back up and restore: what noise did, how long backups took, and charts of
 //! their time.
 
+mod timeline;
+
 use std::collections::BTreeSet;
 
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{BackupSummary, NoiseEffect, StepTimeline};
 
-use crate::document::{ReportBlock, ReportSection};
-use crate::html::shared::charts;
+use crate::document::{ReportBlock, ReportSection, reduced_note};
 use crate::message::Messages;
+use crate::svg::color::MediumColors;
 use crate::{backup, effect};
 
-/// One for each step. `reduced`: that not all points of charts are drawn; empty where all are.
-pub(crate) fn sections(m: &Messages, summary: &Summary, reduced: &str) -> Vec<ReportSection> {
+/// One for each step.
+pub(crate) fn sections(
+    m: &Messages,
+    summary: &Summary,
+    colors: MediumColors<'_>,
+) -> Vec<ReportSection> {
     let figures = &summary.figures;
     let steps: BTreeSet<u32> = (figures.timelines.iter().map(|own| own.step_index))
         .chain(figures.effects.iter().map(|own| own.step_index))
@@ -20,11 +26,11 @@ pub(crate) fn sections(m: &Messages, summary: &Summary, reduced: &str) -> Vec<Re
         .collect();
     let steps = steps.into_iter();
     steps
-        .map(|step| section(m, summary, step, reduced))
+        .map(|step| section(m, summary, step, colors))
         .collect()
 }
 
-fn section(m: &Messages, summary: &Summary, step: u32, reduced: &str) -> ReportSection {
+fn section(m: &Messages, summary: &Summary, step: u32, colors: MediumColors<'_>) -> ReportSection {
     let effects = summary.figures.effects.iter();
     let effects: Vec<&NoiseEffect> = effects.filter(|own| own.step_index == step).collect();
     let backups = summary.figures.backups.iter();
@@ -58,13 +64,10 @@ fn section(m: &Messages, summary: &Summary, step: u32, reduced: &str) -> ReportS
     if timelines.iter().any(|own| !own.bands.is_empty()) {
         notes.push(m.text("shared-bands-note"));
     }
-    let charts = charts(m, summary, step);
-    if !charts.is_empty() {
-        section.page(ReportBlock::heading(m.text("shared-time-title")));
-        section.page(ReportBlock::note(notes.join(" ")));
-        section.page(ReportBlock::group("figures pairs", charts));
-        section.page(ReportBlock::note(reduced));
-    }
+    let charts = timeline::charts(m, summary, step, colors);
+    let reduced = reduced_note(m, &charts);
+    let blocks = [ReportBlock::figures("figures pairs", charts), reduced];
+    section.page_under(m.text("shared-time-title"), notes.join(" "), blocks);
     section
 }
 

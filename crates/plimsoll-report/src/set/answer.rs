@@ -11,7 +11,7 @@ use crate::document::PageAnswer;
 use crate::load_summary::half;
 use crate::message::Messages;
 use crate::number::three;
-use crate::svg::chart::{self, PlotBar, PlotMark};
+use crate::svg::chart::{self, PlotBar};
 use crate::svg::color::ChartColor;
 use crate::table::Table;
 use crate::table::Unit::{Percent, Plain, Three};
@@ -273,16 +273,13 @@ fn bars(names: &CombinationNames<'_>, rows: &[&SetRow]) -> Vec<PlotBar> {
     shown
         .filter_map(|(color, row)| {
             let own = rate(row)?;
-            Some(PlotBar {
-                name: names.of_row(row),
-                color: ChartColor(Some(color)),
-                mark: PlotMark {
-                    place: 0,
-                    value: own.value,
-                    range: own.interval.map(|own| [own.low, own.high]),
-                    is_invalid: row.verdict == Verdict::Invalid,
-                },
-            })
+            Some(PlotBar::of(
+                names.of_row(row),
+                ChartColor(Some(color)),
+                own.value,
+                own.interval.map(|own| [own.low, own.high]),
+                row.verdict,
+            ))
         })
         .collect()
 }

@@ -14,7 +14,7 @@ pub(super) struct ChartFigure {
     pub of: fn(&SetRow) -> Option<summary::Estimate>,
 }
 
-struct ChartLine<'a> {
+struct SetLine<'a> {
     name: String,
     /// In the axis's order.
     points: Vec<ChartPoint<'a>>,
@@ -74,7 +74,7 @@ fn of_axis(
     chart::lines(heading, &axes[axis].values, &lines)
 }
 
-impl ChartLine<'_> {
+impl SetLine<'_> {
     fn drawn(self, color: usize, figure: &ChartFigure, is_connected: bool) -> PlotLine {
         let marks = self.points.iter().filter_map(|point| {
             let own = (figure.of)(point.row)?;
@@ -109,8 +109,8 @@ fn lines<'a>(
     axes: &[SetAxisSummary],
     rows: &[&'a SetRow],
     axis: usize,
-) -> Vec<ChartLine<'a>> {
-    let mut lines: Vec<ChartLine<'_>> = Vec::new();
+) -> Vec<SetLine<'a>> {
+    let mut lines: Vec<SetLine<'_>> = Vec::new();
     for row in rows {
         let Some(place) = row.choice.get(axis).copied() else {
             continue;
@@ -119,7 +119,7 @@ fn lines<'a>(
         let name = line_name(m, axes, row, axis);
         match lines.iter_mut().find(|line| line.name == name) {
             Some(line) => line.points.push(point),
-            None => lines.push(ChartLine {
+            None => lines.push(SetLine {
                 name,
                 points: vec![point],
             }),

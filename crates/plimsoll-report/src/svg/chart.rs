@@ -1,6 +1,8 @@
 //! Charts without a script: lines over ordered values, bars of things without an order. Both draw intervals and write
 //! names beside what they name, at a width that stays readable on a phone.
 
+use plimsoll_analysis::summary::Verdict;
+
 use super::color::ChartColor;
 use super::{Drawing, round_step};
 use crate::message::Messages;
@@ -67,6 +69,28 @@ pub(crate) struct PlotBar {
     pub name: String,
     pub color: ChartColor,
     pub mark: PlotMark,
+}
+
+impl PlotBar {
+    /// `range`: the ends of its interval.
+    pub fn of(
+        name: String,
+        color: ChartColor,
+        value: f64,
+        range: Option<[f64; 2]>,
+        verdict: Verdict,
+    ) -> Self {
+        Self {
+            name,
+            color,
+            mark: PlotMark {
+                place: 0,
+                value,
+                range,
+                is_invalid: verdict == Verdict::Invalid,
+            },
+        }
+    }
 }
 
 /// Of marks, the highest end above 0.

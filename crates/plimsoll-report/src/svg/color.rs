@@ -26,13 +26,21 @@ pub(crate) struct MediumColors<'a> {
 
 impl MediumColors<'_> {
     /// The color of the medium; gray for what is none. Colors of a run with fewer than two media distinguish its lines,
-    /// each by its place. `web/src/theme.ts` has the same rule.
+    /// each by its place.
     pub fn of(self, medium: Option<&str>, place: usize) -> ChartColor {
         if self.media.len() < 2 {
             return ChartColor(Some(place));
         }
         let mut media = self.media.iter();
         ChartColor(media.position(|own| Some(own.as_str()) == medium))
+    }
+
+    /// The color of one of several things that are no media.
+    pub fn other(self, place: usize) -> ChartColor {
+        match self.media.len() {
+            0 | 1 => ChartColor(Some(place)),
+            media => ChartColor(Some(media + place)),
+        }
     }
 }
 

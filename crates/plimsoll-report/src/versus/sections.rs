@@ -34,7 +34,7 @@ pub fn comparison_text(comparison: &RunComparison) -> String {
 fn sections(m: &Messages, comparison: &RunComparison) -> Vec<ReportSection> {
     let others = comparison.others.iter();
     let sections = others.map(|against| {
-        let compared = Compared {
+        let compared = AgainstFirst {
             m,
             comparison,
             against,
@@ -46,14 +46,14 @@ fn sections(m: &Messages, comparison: &RunComparison) -> Vec<ReportSection> {
 }
 
 /// One side against the first.
-struct Compared<'a> {
+struct AgainstFirst<'a> {
     m: &'a Messages,
     comparison: &'a RunComparison,
     against: &'a Against,
     sides: SideNames<'a>,
 }
 
-impl Compared<'_> {
+impl AgainstFirst<'_> {
     fn section(&self) -> ReportSection {
         let heading = self.m.text_with("versus-heading", &self.sides.args());
         let mut section = ReportSection::new("versus", &heading).styled("compared");

@@ -110,11 +110,9 @@ fn a_run_from_plan_to_report_on_postgres() {
 }
 
 #[test]
-fn a_run_from_plan_to_report_on_mariadb_in_both_modes() {
+fn a_run_from_plan_to_report_on_mariadb() {
     let words = ["MariaDB", "innodb_flush_log_at_trx_commit"];
-    for mode in ["procedures", "statements"] {
-        run_from_plan_to_report("mariadb", mode, &words);
-    }
+    run_from_plan_to_report("mariadb", "statements", &words);
 }
 
 /// `command`: how the command line of the server begins.

@@ -82,6 +82,7 @@ fn saving(place: &Place, measure: &str, more: &str) {
 fn backups_of_a_neighbour_begin_with_the_measurement_and_none_after_it() {
     let place = Place::new();
     saving(&place, "4s", "every = \"1s\"");
+    place.small_data();
     place.run(&["run", "plan.toml", "-o", "x.run"]).succeeded();
     place.opens("x.run");
     let rows = place.rows("x.run", "SELECT * FROM backup ORDER BY cycle");
@@ -123,6 +124,7 @@ fn backups_of_a_neighbour_begin_with_the_measurement_and_none_after_it() {
 fn interrupted_the_backups_end_as_well() {
     let place = Place::new();
     saving(&place, "10m", "cycles = 1000");
+    place.small_data();
     // The point without noise comes first: nobody waits ten minutes for its end. Repeats keep the run going meanwhile.
     let text = fs::read_to_string(place.path("plan.toml")).unwrap();
     place.write(

@@ -145,7 +145,7 @@ fn what_is_hidden_from_a_user_warns_once_and_the_rest_is_still_sampled() {
         let sized = &mut sized;
         move |message| {
             match message {
-                ProbeMessage::Warning(warning) => warnings.push(warning.kind.args().unwrap()),
+                ProbeMessage::Warning(warning) => warnings.push(warning.kind.args()),
                 ProbeMessage::Samples(samples) => {
                     *sized |= samples
                         .iter()

@@ -1,41 +1,31 @@
+//! What snapshots of whole pages do not show: other media, sweeps, and what is missing.
+
 use plimsoll_analysis::summarise;
-use plimsoll_analysis::summary::Verdict;
-use plimsoll_record::fixture;
+use plimsoll_analysis::summary::{BlockSummary, Verdict};
 use plimsoll_record::message::DoctorFinding;
-use plimsoll_record::{DiagnosisLevel, Record};
+use plimsoll_record::{DiagnosisLevel, Record, fixture};
 
 use super::super::doctor;
 use super::*;
-use crate::html::block::island;
+use crate::chart::{DrawnChart, LineChart, ScriptChart};
 use crate::run::page;
 use crate::table::Grid;
 
+const NO_MEDIA: MediumColors<'_> = MediumColors { media: &[] };
+const CORNERS: &str = "Block I/O: corners (four)";
+
 /// A run about media alone.
-fn only_blocks() -> (Record, Summary) {
-    let mut record = fixture::nothing_measured();
-    record.points.clear();
-    record.seconds.clear();
-    record.checks.clear();
-    (record.run.command, record.plan_written) =
-        ("plimsoll run plans/media.toml".to_owned(), String::new());
-    let mut summary = summarise(&record);
-    (summary.figures.blocks, summary.figures.diagnoses) = (made::blocks(), made::diagnoses());
+fn run() -> (Record, Summary) {
+    let record = fixture::block();
+    let summary = summarise(&record);
     (record, summary)
 }
 
-fn cells(grid: &Grid) -> Vec<Vec<&str>> {
-    grid.rows
-        .iter()
-        .map(|row| row.cells.iter().map(|cell| cell.text.as_str()).collect())
-        .collect()
-}
-
-fn header(grid: &Grid) -> Vec<&str> {
-    grid.header.iter().map(|cell| cell.text.as_str()).collect()
-}
-
-fn step(index: usize) -> ReportSection {
-    sections(&Messages::english(), &only_blocks().1, "").swap_remove(index)
+/// The section of a step that `change` changes.
+fn changed(place: usize, change: impl FnOnce(&mut BlockSummary)) -> ReportSection {
+    let mut summary = run().1;
+    change(&mut summary.figures.blocks[place]);
+    sections(&Messages::english(), &summary, NO_MEDIA).swap_remove(place)
 }
 
 /// All blocks on a page, also within others.
@@ -55,415 +45,201 @@ fn add_with_inner<'a>(block: &'a ReportBlock, all: &mut Vec<&'a ReportBlock>) {
 }
 
 /// The table with this label.
-fn grid<'a>(section: &'a ReportSection, label: &str) -> Option<&'a Grid> {
+fn grid<'a>(section: &'a ReportSection, label: &str) -> &'a Grid {
     let mut blocks = blocks(section).into_iter();
-    blocks.find_map(|block| match block {
+    let found = blocks.find_map(|block| match block {
         ReportBlock::Table {
             label: own, grid, ..
         } if own == label => Some(grid),
         _ => None,
-    })
+    });
+    found.unwrap_or_else(|| panic!("no table {label}"))
 }
 
-/// Of charts of this kind.
-fn titles<'a>(section: &'a ReportSection, kind: &str) -> Vec<&'a str> {
+fn cells(grid: &Grid) -> Vec<Vec<&str>> {
+    let rows = grid.rows.iter();
+    rows.map(|row| row.cells.iter().map(|cell| cell.text.as_str()).collect())
+        .collect()
+}
+
+/// Charts of this kind.
+fn charts<'a>(section: &'a ReportSection, kind: &str) -> Vec<&'a ScriptChart> {
     let blocks = blocks(section).into_iter();
-    let titles = blocks.filter_map(|block| match block {
-        ReportBlock::Chart(chart) if chart.data[0].1 == kind => Some(chart.title.as_str()),
+    let charts = blocks.filter_map(|block| match block {
+        ReportBlock::Chart(chart) if chart.name == kind => Some(chart),
         _ => None,
     });
-    titles.collect()
+    charts.collect()
 }
 
-/// Paragraphs of this style.
-fn texts<'a>(section: &'a ReportSection, style: &str) -> Vec<&'a str> {
-    let blocks = blocks(section).into_iter();
-    let texts = blocks.filter_map(|block| match block {
-        ReportBlock::Text { class, text } if class.starts_with(style) => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
-}
-
-const CORNERS: &str = "Block I/O: corners (corners)";
-const ROUNDS: &str = "Rounds until steady";
-const FSYNC: &str = "Durable writes by number of writers";
-const WORKERS: &str = "Workers";
-
-fn data() -> serde_json::Value {
-    serde_json::to_value(island(&Messages::english(), &only_blocks().1)).unwrap()
-}
-
-#[test]
-fn a_run_of_block_io_alone_has_no_sections_on_transactions() {
-    let (record, summary) = only_blocks();
-    let html = page(&record, &summary, "");
-    let (before, after) = html
-        .split_once("<script type=\"application/json\"")
-        .unwrap();
-    for word in ["transaction", "TPC", "NOPM", "Consistency", "committed"] {
-        assert!(!before.contains(word), "{word}");
+fn lines<'a>(section: &'a ReportSection, kind: &str) -> &'a LineChart {
+    match &charts(section, kind)[0].drawn {
+        DrawnChart::Lines(lines) => lines,
+        DrawnChart::Bars(_) => panic!("{kind}: bars"),
     }
-    assert!(before.contains("Emulated drive: Kingston DC1500M 960 GB"));
-    assert!(
-        !before.contains("data-chart=\"throughput\"")
-            && !before.contains("NaN")
-            && !after.contains("NaN")
-    );
 }
 
 #[test]
 fn where_transactions_were_run_too_theirs_is_the_headline() {
+    let (block_record, block) = run();
+    let alone = page(&block_record, &block, "");
+    for word in ["TPC", "NOPM", "Consistency", "data-chart=\"throughput\""] {
+        assert!(!alone.contains(word), "{word}");
+    }
     let record = fixture::record();
     let mut summary = summarise(&record);
-    summary.figures.blocks = made::blocks();
+    summary.figures.blocks = block.figures.blocks;
     let html = page(&record, &summary, "");
-    assert!(html.contains("class=\"sentence\""));
-    assert!(
-        html.contains("data-chart=\"throughput\"") && html.contains("Block I/O: corners (corners)")
-    );
+    assert!(html.contains("class=\"sentence\"") && html.contains(CORNERS));
     assert!(html.find("data-chart=\"block-bars\"") < html.find("data-chart=\"nopm\""));
 }
 
 #[test]
-fn media_stand_side_by_side_with_their_ratios() {
-    let corners = step(0);
-    let jobs = grid(&corners, CORNERS).unwrap();
-    let lines: Vec<String> = [header(jobs)]
-        .into_iter()
-        .chain(cells(jobs))
-        .map(|row| row.join(" | "))
-        .collect();
-    insta::assert_snapshot!(lines[..7].join("\n"), @r"
-    Job | Medium | IOPS | ± % | MB/s | Ratio | Ratio, 95 % | Mean, µs | p99, µs | Mean latency ratio | Verdict
-    RND4K Q32T1 read | nvme (emulated) | 480,000 | 3.7 | 1,970 | – | – | 398 | 4,530 | – | valid
-    RND4K Q32T1 read | sata | 101,000 | 3.7 | 413 | 0.210 | 0.197 to 0.223 | 1,890 | 21,600 | 4.76 | valid
-    RND4K Q32T1 read | disk (emulated) | 1,920 | 3.8 | 7.86 | 0.00400 | 0.00376 to 0.00424 | 99,500 | 1,130,000 | 250 | valid
-    RND4K Q32T1 write | nvme (emulated) | 150,000 | 3.8 | 614 | – | – | 1,270 | 14,500 | – | valid
-    RND4K Q32T1 write | sata | 31,500 | 3.7 | 129 | 0.210 | 0.197 to 0.223 | 6,060 | 69,100 | 4.76 | valid
-    RND4K Q32T1 write | disk (emulated) | 600 | 3.8 | 2.46 | – | – | 318,000 | 3,630,000 | – | invalid
-    ");
-    // Invalid jobs have no ratio, and are marked.
-    let disk = &jobs.rows[5];
-    assert_eq!(
-        disk.cells
-            .last()
-            .map(|cell| (cell.text.as_str(), cell.class.as_str())),
-        Some(("invalid", "invalid"))
-    );
-    assert_eq!(
-        jobs.rows.iter().filter(|row| row.class == "group").count(),
-        4
-    );
-    assert_eq!(texts(&corners, "emulated").len(), 2);
-}
-
-#[test]
 fn one_medium_has_no_ratios_and_no_column_of_its_own() {
-    let mut summary = only_blocks().1;
-    summary.figures.blocks[0].media.truncate(1);
-    let corners = sections(&Messages::english(), &summary, "").swap_remove(0);
-    assert_eq!(
-        header(grid(&corners, CORNERS).unwrap()),
-        [
-            "Job",
-            "IOPS",
-            "±\u{a0}%",
-            "MB/s",
-            "Mean, µs",
-            "p99, µs",
-            "Verdict"
-        ]
-    );
+    let corners = changed(0, |step| step.media.truncate(1));
+    let header = grid(&corners, CORNERS).header.iter();
+    let header: Vec<&str> = header.map(|cell| cell.text.as_str()).collect();
     assert!(
-        texts(&corners, "note")
-            .iter()
-            .all(|note| !note.contains("Ratio"))
+        !header.contains(&"Medium") && !header.contains(&"Ratio"),
+        "{header:?}"
     );
-    assert_eq!(titles(&corners, "block-latency-time")[0], "Latency");
+    assert_eq!(charts(&corners, "block-latency-time")[0].title, "Latency");
 }
 
 #[test]
 fn jobs_that_differ_in_size_or_depth_alone_are_drawn_by_it() {
-    let sweep = step(1);
-    let bars = titles(&sweep, "block-bars");
-    assert_eq!(bars.len(), 2 * (3 + 4));
-    assert_eq!(bars[0], "IOPS by request size: random writes, Q1T1");
-    assert_eq!(bars[7], "MB/s by depth: random writes of 512 B");
+    let sweep = changed(0, |step| {
+        for medium in &mut step.media {
+            let job = medium.jobs[0].clone();
+            let variants = [(4096, 1), (512, 1), (65_536, 1), (4096, 8), (4096, 32)];
+            medium.jobs = variants
+                .into_iter()
+                .zip(0..)
+                .map(|((bytes, depth), index)| {
+                    let mut job = job.clone();
+                    (job.job, job.job_index) = (format!("{bytes} Q{depth}"), index);
+                    let stream = &mut job.streams[0];
+                    (stream.read_sizes, stream.depth) = (vec![(bytes, 100)], depth);
+                    job
+                })
+                .collect();
+        }
+    });
+    let bars = charts(&sweep, "block-bars");
+    let titles: Vec<&str> = bars.iter().map(|chart| chart.title.as_str()).collect();
     assert_eq!(
-        titles(&step(0), "block-bars"),
-        ["IOPS by job", "MB/s by job"]
+        titles,
+        [
+            "IOPS by request size: random reads, Q1T2",
+            "MB/s by request size: random reads, Q1T2",
+            "IOPS by depth: random reads of 4 KiB",
+            "MB/s by depth: random reads of 4 KiB",
+        ]
     );
-    let data = data();
-    assert_eq!(
-        data[1]["bars"][0]["categories"],
-        serde_json::json!(["512 B", "4 KiB", "16 KiB", "128 KiB"])
-    );
-    assert_eq!(data[1]["bars"].as_array().unwrap().len(), bars.len());
-    // Median, ends of the interval, usable: the disk's random writes are not.
-    assert_eq!(
-        data[0]["bars"][0]["bars"][0][0],
-        serde_json::json!([480_000.0, [460_800.0, 496_800.0], true])
-    );
-    assert_eq!(data[0]["bars"][0]["bars"][2][1][2], false);
-}
-
-#[test]
-fn a_curve_goes_by_the_rate_that_was_achieved() {
-    let corners = step(0);
-    assert_eq!(
-        titles(&corners, "block-curve"),
-        ["RND4K Q32T1 read", "SEQ128K Q8T1 read"]
-    );
-    assert_eq!(
-        grid(&corners, "Latency against throughput")
-            .unwrap()
-            .rows
-            .len(),
-        2 * 3 * 11
-    );
-    let curves = &data()[0]["curves"];
-    // Sequential: MB/s. Random: IOPS. Offered 120 %, achieved 98.5 %.
-    assert_eq!(
-        (&curves[0]["unit"], &curves[1]["unit"]),
-        (&"chart-block-iops".into(), &"chart-block-mb".into())
-    );
-    let sata = &curves[0]["lines"][1];
-    assert_eq!(sata["points"][10]["share"], 120.0);
-    assert_eq!(sata["points"][10]["x"], 99_290.0);
-    assert_eq!(
-        (&sata["points"][10]["usable"], &sata["points"][9]["usable"]),
-        (&false.into(), &true.into())
-    );
-    assert_eq!(
-        (&sata["full"]["share"], &sata["full"]["x"]),
-        (&serde_json::Value::Null, &100_800.0.into())
-    );
-}
-
-#[test]
-fn rounds_that_do_not_become_steady_are_marked() {
-    let sweep = step(1);
-    let outcomes = texts(&sweep, "outcome");
-    assert_eq!(
-        outcomes[0],
-        "nvme (emulated): steady with round 8. Figures are those of rounds 4 to 8."
-    );
-    assert_eq!(
-        texts(&sweep, "outcome doubtful")[0],
-        "sata: STEADY STATE NOT REACHED after 25 rounds (at most 25)."
-    );
-    assert_eq!(
-        titles(&sweep, "block-rounds")[1],
-        "random write 512 B Q1 · sata: not steady"
-    );
-    let rounds = cells(grid(&sweep, ROUNDS).unwrap());
-    assert_eq!(
-        rounds[1][..4],
-        ["random write 512 B Q1", "sata", "25", "21 to 25"]
-    );
-    assert_eq!(rounds[1][7], "no");
-    let fit = &data()[1]["rounds"][0]["fit"];
-    assert_eq!((&fit["first"], &fit["last"]), (&4.into(), &8.into()));
-    // Ten percent to both sides of the mean: the range allowed is twenty.
-    let [low, high] = [0, 1].map(|i| fit["limits"][i].as_f64().unwrap());
-    assert!((high / low - 1.1 / 0.9).abs() < 1e-3);
-    assert!(grid(&step(0), ROUNDS).is_none());
+    let categories = bars.iter().map(|chart| match &chart.drawn {
+        DrawnChart::Bars(bars) => bars.categories.join(", "),
+        DrawnChart::Lines(_) => panic!("lines"),
+    });
+    let categories: Vec<String> = categories.collect();
+    assert_eq!(categories[0], "512 B, 4 KiB, 64 KiB");
+    assert_eq!(categories[2], "Q1T2, Q8T2, Q32T2");
 }
 
 #[test]
 fn rounds_too_few_for_a_window_are_drawn_without_one() {
-    let mut summary = only_blocks().1;
-    let job = summary.figures.blocks[1].media[0]
-        .rounds
-        .as_mut()
-        .map(|rounds| &mut rounds.jobs[0])
-        .unwrap();
-    (job.fit, job.iops) = (None, vec![5.0, 4.0]);
-    let sweep = sections(&Messages::english(), &summary, "").swap_remove(1);
-    assert_eq!(
-        cells(grid(&sweep, ROUNDS).unwrap())[0][2..],
-        ["2", "–", "–", "–", "–", "–"]
-    );
+    let corners = changed(0, |step| {
+        let rounds = step.media[0].rounds.as_mut().unwrap();
+        (rounds.jobs[0].fit, rounds.jobs[0].iops) = (None, vec![5.0, 4.0]);
+    });
+    let rounds = cells(grid(&corners, "Rounds until steady"));
+    assert_eq!(rounds[0][2..], ["2", "–", "–", "–", "–", "–"]);
+    let chart = lines(&corners, "block-rounds");
+    assert_eq!((chart.lines.len(), chart.ground.areas.len()), (1, 0));
 }
 
 #[test]
 fn writers_count_over_all_workers() {
-    let mut summary = only_blocks().1;
-    summary.figures.blocks[2]
-        .media
-        .iter_mut()
-        .for_each(|medium| medium.workers = 2);
-    summary.figures.blocks[2].media[0].jobs.reverse();
-    let writers = sections(&Messages::english(), &summary, "").swap_remove(2);
-    let fsync = grid(&writers, FSYNC).unwrap();
-    let writers: Vec<&str> = cells(fsync).iter().map(|row| row[2]).collect();
-    assert_eq!(
-        writers,
-        [
-            "2", "2", "2", "4", "4", "4", "8", "8", "8", "16", "16", "16", "32", "32", "32"
-        ]
-    );
-    assert_eq!(
-        cells(fsync)[0][..6],
-        [
-            "fsync, 1 writers",
-            "nvme (emulated)",
-            "2",
-            "fdatasync, each write",
-            "5,250",
-            "5,250"
-        ]
-    );
-    assert!(grid(&step(0), FSYNC).is_none());
-}
-
-#[test]
-fn workers_have_their_sum_and_their_ends() {
-    let corners = step(0);
-    let workers = grid(&corners, WORKERS).unwrap();
-    let each = grid(&corners, "Each worker").unwrap();
-    let expected = [
-        "RND4K Q32T1 read",
-        "nvme (emulated)",
-        "6",
-        "480,000",
-        "1,970",
-        "76,000",
-        "84,000",
-        "4.2",
-        "1,900",
-        "2,110",
-    ];
-    assert_eq!(cells(workers)[0], expected);
-    assert_eq!(each.rows.len(), 4 * 3 * 6);
-    assert_eq!(cells(each)[5][..3], ["RND4K Q32T1 read", "nvme", "6"]);
-    assert!(grid(&step(2), WORKERS).is_none());
-}
-
-#[test]
-fn seconds_of_rounds_and_rates_follow_each_other() {
-    let seconds = &data()[0]["seconds"];
-    let slots = seconds[0]["slots"].as_array().unwrap();
-    assert_eq!(slots.len(), 12);
-    assert_eq!(
-        slots[0],
-        serde_json::json!({"from": 0.0, "measured": 3.0, "to": 18.0, "label": "full"})
-    );
-    assert_eq!(
-        slots[11],
-        serde_json::json!({"from": 198.0, "measured": 201.0, "to": 216.0, "label": "120 %"})
-    );
-    let line = &seconds[0]["lines"][0];
-    // A break between one and the next, and where nothing ended in a second.
-    assert_eq!(
-        (&line["t"][18], &line["iops"][18]),
-        (&18.0.into(), &serde_json::Value::Null)
-    );
-    assert_eq!(
-        (&line["t"][19], &line["p50"][6]),
-        (&19.0.into(), &serde_json::Value::Null)
-    );
-    assert!(line["iops"][6].as_f64().unwrap() > 0.0);
-    let rounds = data()[1]["seconds"][0]["slots"].as_array().unwrap().len();
-    assert_eq!(rounds, 25);
-    let open = |section: &ReportSection| {
-        let blocks = blocks(section).into_iter();
-        let open =
-            blocks.filter(|block| matches!(block, ReportBlock::Details { is_open: true, .. }));
-        open.count()
-    };
-    assert_eq!((open(&step(0)), open(&step(1))), (4, 0));
+    let syncs = changed(1, |step| {
+        step.media[0].workers = 2;
+        step.media[0].jobs.reverse();
+    });
+    let writers = grid(&syncs, "Durable writes by number of writers");
+    let writers: Vec<&str> = cells(writers).iter().map(|row| row[1]).collect();
+    assert_eq!(writers, ["2", "10"]);
 }
 
 #[test]
 fn a_missing_second_breaks_the_line() {
-    let mut summary = only_blocks().1;
-    summary.figures.blocks[0].media[0].jobs[1].points[0]
-        .seconds
-        .remove(10);
-    let data = serde_json::to_value(island(&Messages::english(), &summary)).unwrap();
-    let line = &data[0]["seconds"][1]["lines"][0];
-    assert_eq!(
-        (&line["t"][10], &line["iops"][10]),
-        (&11.0.into(), &serde_json::Value::Null)
-    );
-    assert_eq!(line["t"].as_array().unwrap().len(), 18);
+    let gaps = |section: &ReportSection| {
+        let line = &lines(section, "block-iops-time").lines[0];
+        line.y.iter().filter(|value| value.is_none()).count()
+    };
+    let whole = changed(0, |_| {});
+    let broken = changed(0, |step| {
+        step.media[0].jobs[0].points[0].seconds.remove(3);
+    });
+    assert_eq!(gaps(&broken), gaps(&whole) + 1);
 }
 
 #[test]
 fn whatever_is_missing_of_block_io_the_rest_is_shown() {
-    let spoils: [fn(&mut BlockSummary); 9] = [
-        |step| step.media.clear(),
-        |step| step.media.iter_mut().for_each(|medium| medium.jobs.clear()),
-        |step| step.media[0].jobs.clear(),
-        |step| {
-            let jobs = step.media.iter_mut().flat_map(|medium| &mut medium.jobs);
+    let spoils: [fn(&mut BlockMedium); 7] = [
+        |medium| medium.jobs.clear(),
+        |medium| {
+            let jobs = medium.jobs.iter_mut();
             jobs.for_each(|job| (job.figures, job.typical) = (None, None));
         },
-        |step| {
-            step.media
-                .iter_mut()
-                .flat_map(|medium| &mut medium.jobs)
-                .for_each(|job| job.points.clear())
-        },
-        |step| {
-            step.media
-                .iter_mut()
-                .flat_map(|medium| &mut medium.jobs)
-                .for_each(|job| job.streams.clear())
-        },
-        |step| step.media[0].jobs[0].points[0].by_op.clear(),
-        |step| step.media[0].jobs[0].points[0].seconds.clear(),
-        |step| {
-            step.media
-                .iter_mut()
-                .flat_map(|medium| &mut medium.jobs)
-                .for_each(|job| job.verdict = Verdict::Invalid)
+        |medium| medium.jobs.iter_mut().for_each(|job| job.points.clear()),
+        |medium| medium.jobs.iter_mut().for_each(|job| job.streams.clear()),
+        |medium| medium.jobs[0].points[0].by_op.clear(),
+        |medium| medium.jobs[0].points[0].seconds.clear(),
+        |medium| {
+            let jobs = medium.jobs.iter_mut();
+            jobs.for_each(|job| job.verdict = Verdict::Invalid);
         },
     ];
     for (i, spoil) in spoils.into_iter().enumerate() {
-        let (record, mut summary) = only_blocks();
-        summary.figures.blocks.iter_mut().for_each(spoil);
+        let (record, mut summary) = run();
+        let media = summary.figures.blocks.iter_mut();
+        media.flat_map(|step| &mut step.media).for_each(spoil);
         let html = page(&record, &summary, "");
-        assert!(
-            html.contains("Block I/O: fsync (fsync)") && !html.contains("NaN"),
-            "{i}"
-        );
+        assert!(html.contains(CORNERS) && !html.contains("NaN"), "{i}");
     }
+    let (record, mut summary) = run();
+    let steps = summary.figures.blocks.iter_mut();
+    steps.for_each(|step| step.media.clear());
+    assert!(page(&record, &summary, "").contains(CORNERS));
 }
 
 #[test]
 fn the_doctor_marks_levels_by_sign_and_text_the_worst_first() {
     let m = Messages::english();
-    let (record, mut summary) = only_blocks();
+    let (record, mut summary) = run();
     let section = doctor::section(&m, &summary).unwrap();
-    let findings = cells(grid(&section, "Doctor: checks before the load").unwrap());
-    let levels: Vec<&str> = findings.iter().map(|row| row[0]).collect();
-    assert_eq!(levels, ["✕ error", "! warning", "? unknown"]);
+    let findings = cells(grid(&section, "Doctor: checks before the load"));
+    let signs: Vec<char> = findings
+        .iter()
+        .filter_map(|row| row[0].chars().next())
+        .collect();
+    let rank = |sign: &char| "✕!?".find(*sign);
     assert!(
-        cells(grid(&section, "Checks passed").unwrap())
-            .iter()
-            .all(|row| row[0] == "✓ ok")
+        !signs.is_empty() && signs.is_sorted_by_key(rank),
+        "{signs:?}"
     );
-    assert_eq!(
-        texts(&section, "")[0],
-        "Errors: 1; warnings: 1; not evaluated: 1; passed: 3."
-    );
-    assert_eq!(findings[1][1..3], ["Machine", "steal"]);
+    let passed = cells(grid(&section, "Checks passed"));
+    assert!(passed.iter().all(|row| row[0] == "✓ ok"));
     summary
         .figures
         .diagnoses
         .retain(|found| found.diagnosis.level == DiagnosisLevel::Ok);
-    let html = page(&record, &summary, "");
-    assert!(html.contains("Checks passed") && html.contains("passed: 3."));
+    assert!(page(&record, &summary, "").contains("Checks passed"));
     summary.figures.diagnoses.clear();
     assert!(!page(&record, &summary, "").contains("checks before the load"));
 }
 
 #[test]
 fn nothing_that_media_or_jobs_are_called_breaks_the_page() {
-    let (record, mut summary) = only_blocks();
+    let (record, mut summary) = run();
     let evil = "</script><script>alert(1)</script>\"'&";
     for step in &mut summary.figures.blocks {
         (step.step, step.workload, step.profile) = (evil.into(), evil.into(), evil.into());
@@ -471,19 +247,18 @@ fn nothing_that_media_or_jobs_are_called_breaks_the_page() {
             (medium.medium, medium.drive) = (evil.into(), Some(evil.into()));
             for job in &mut medium.jobs {
                 job.job = evil.into();
-                job.streams
-                    .iter_mut()
-                    .for_each(|stream| stream.access = evil.into());
+                let streams = job.streams.iter_mut();
+                streams.for_each(|stream| stream.access = evil.into());
             }
         }
     }
-    summary.figures.diagnoses.iter_mut().for_each(|found| {
+    for found in &mut summary.figures.diagnoses {
         found.diagnosis.code = evil.into();
         found.diagnosis.finding = DoctorFinding::TooSmallToRead {
             path: evil.into(),
             block_bytes: 4096,
         };
-    });
+    }
     let html = page(&record, &summary, "");
     assert!(!html.contains("<script>alert"));
     assert_eq!(html.matches("</script>").count(), 2);

@@ -6,6 +6,9 @@
 //! have all values.
 
 use std::ops::Range;
+use std::rc::Rc;
+
+use super::ChartLine;
 
 /// The most points of a line, but for gaps.
 const MOST: usize = 2_000;
@@ -14,8 +17,54 @@ const DRAWN: usize = 3;
 /// More gaps than these do not end buckets: a bucket that has one ends in it.
 const MOST_GAPS: usize = 200;
 
+/// Times in seconds, of one line or of several.
+pub(crate) struct LineTimes {
+    x: Rc<[f64]>,
+    reduced_to: Option<f64>,
+    buckets: DrawnBuckets,
+}
+
+impl LineTimes {
+    /// `lead` are the values of the line, or those that decide the order of the extremes of all.
+    pub fn of(t: Vec<f64>, lead: &[Option<f64>]) -> Self {
+        let buckets = DrawnBuckets::of(lead);
+        Self {
+            reduced_to: buckets.span(&t),
+            x: buckets.times(t).into(),
+            buckets,
+        }
+    }
+
+    pub fn line(&self, name: impl Into<String>, values: Vec<Option<f64>>) -> ChartLine {
+        ChartLine {
+            y: self.buckets.values(values),
+            ..self.without_values(name)
+        }
+    }
+
+    /// Of lines that stand above each other.
+    pub fn stacked(&self, name: impl Into<String>, values: Vec<Option<f64>>) -> ChartLine {
+        ChartLine {
+            y: self.buckets.means(values),
+            is_stacked: true,
+            width: 0.0,
+            ..self.without_values(name)
+        }
+    }
+
+    fn without_values(&self, name: impl Into<String>) -> ChartLine {
+        ChartLine {
+            name: name.into(),
+            width: 1.6,
+            x: Rc::clone(&self.x),
+            reduced_to: self.reduced_to,
+            ..ChartLine::default()
+        }
+    }
+}
+
 /// A line, or what several of the same times have in common.
-pub(super) struct DrawnBuckets {
+struct DrawnBuckets {
     /// Of a line of which all points are drawn none.
     buckets: Vec<DrawnBucket>,
 }

@@ -3,19 +3,12 @@
 //! Own code because runs must be reproducible for years: the sequence of a library's "small" generator may change with
 //! its version.
 
+use crate::split_mix;
+
 /// A seeded generator. Equal seeds give equal sequences, always.
 #[derive(Debug, Clone)]
 pub struct Rng {
     state: [u64; 4],
-}
-
-/// One step of SplitMix64: spreads a seed's bits.
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 impl Rng {
@@ -65,12 +58,49 @@ impl Rng {
         -mean * (1.0 - self.unit()).ln()
     }
 
+    /// Fills with random letters and digits, ten per random number.
+    pub fn fill_letters(&mut self, out: &mut [u8]) {
+        let (groups, rest) = out.as_chunks_mut::<10>();
+        for group in groups {
+            let mut bits = self.next_u64();
+            for pair in group.as_chunks_mut::<2>().0 {
+                *pair = PAIRS[take(&mut bits, ALL_PAIRS)];
+            }
+        }
+        let mut bits = self.next_u64();
+        for byte in rest {
+            *byte = ALPHABET[take(&mut bits, ALPHABET.len())];
+        }
+    }
+
     /// Fisher–Yates.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.between(0, i as u64) as usize);
         }
     }
+}
+
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const ALL_PAIRS: usize = ALPHABET.len() * ALPHABET.len();
+
+/// All pairs of [`ALPHABET`].
+static PAIRS: [[u8; 2]; ALL_PAIRS] = {
+    let mut pairs = [[0; 2]; ALL_PAIRS];
+    let mut i = 0;
+    while i < ALL_PAIRS {
+        pairs[i] = [ALPHABET[i / ALPHABET.len()], ALPHABET[i % ALPHABET.len()]];
+        i += 1;
+    }
+    pairs
+};
+
+/// Takes a number below `n` from 64 random bits, read as a fraction: its integer part times `n`, while the rest stays for
+/// the next. Ten letters and digits take 59.5 bits.
+fn take(bits: &mut u64, n: usize) -> usize {
+    let product = u128::from(*bits) * n as u128;
+    *bits = product as u64;
+    (product >> 64) as usize
 }
 
 #[cfg(test)]
@@ -112,5 +142,23 @@ mod tests {
             Rng::stream(1, &[1]).next_u64(),
             Rng::stream(2, &[1]).next_u64()
         );
+    }
+
+    #[test]
+    fn all_letters_and_digits_are_equally_frequent() {
+        let mut text = vec![0; 620_000];
+        Rng::new(3).fill_letters(&mut text);
+        // Each comes 10,000 times, with a standard deviation of 99; the places of a group of ten one by one.
+        let of = |place: usize| text.iter().skip(place).step_by(10);
+        for letter in (0..128u8).filter(u8::is_ascii_alphanumeric) {
+            let all = text.iter().filter(|byte| **byte == letter).count();
+            assert!((9_500..10_500).contains(&all), "{}: {all}", letter as char);
+            let last = of(9).filter(|byte| **byte == letter).count();
+            assert!(
+                (840..1_160).contains(&last),
+                "{}: {last} in the last place",
+                letter as char
+            );
+        }
     }
 }

@@ -3,12 +3,12 @@
 use plimsoll_plan::units::Nanos;
 
 /// To the millisecond: finer than anything that is drawn.
-pub(super) fn seconds(at: Nanos) -> f64 {
+pub(crate) fn seconds(at: Nanos) -> f64 {
     (at.0 as f64 / 1e6).round() / 1e3
 }
 
 /// As [`seconds`], of a time in seconds.
-pub(super) fn millis(s: f64) -> f64 {
+pub(crate) fn millis(s: f64) -> f64 {
     (s * 1e3).round() / 1e3
 }
 

@@ -2,12 +2,11 @@
 
 use plimsoll_analysis::summary::{FigureId, Verdict};
 use plimsoll_record::BlockStreamInfo;
-use serde::Serialize;
 
-use super::super::rounding::short;
-use super::chart::ChartView;
-use crate::block::{self, Across};
-use crate::document::ReportBlock;
+use super::step::StepOnMedia;
+use crate::block::{self, Across, medium_name};
+use crate::chart::rounding::short;
+use crate::chart::{BarChart, BarGroup, CategoryBar, DrawnChart, ScriptChart};
 use crate::message::Messages;
 
 /// Fewer values are no sweep: such jobs stand side by side as they are.
@@ -143,18 +142,31 @@ const FIGURES: [(&str, FigureId); 2] = [
     ("chart-block-mb", FigureId::MbPerSecond),
 ];
 
-pub(crate) fn charts(m: &Messages, block: usize, all: &[Across<'_>]) -> Vec<ReportBlock> {
-    let mut charts: Vec<ReportBlock> = Vec::new();
-    for set in sets(m, all) {
-        for (unit, _) in FIGURES {
-            let chart = ChartView {
-                kind: "block-bars",
-                block,
-                place: charts.len(),
-                medium: 0,
-                title: title(m, &set.by, m.text(unit)),
-            };
-            charts.push(chart.into());
+pub(super) fn charts(of: &StepOnMedia<'_>) -> Vec<ScriptChart> {
+    let m = of.m;
+    let mut charts = Vec::new();
+    for set in sets(m, of.all) {
+        for (unit, figure) in FIGURES {
+            let media = of.step.media.iter().enumerate();
+            let groups = media.map(|(place, medium)| BarGroup {
+                name: medium_name(m, medium),
+                color: of.color(place),
+                bars: set
+                    .jobs
+                    .iter()
+                    .map(|(_, job)| bar(m, job, place, figure))
+                    .collect(),
+            });
+            let unit = m.text(unit);
+            charts.push(ScriptChart {
+                name: "block-bars",
+                title: title(m, &set.by, unit.clone()),
+                drawn: DrawnChart::Bars(BarChart {
+                    unit,
+                    categories: set.jobs.iter().map(|(name, _)| name.clone()).collect(),
+                    groups: groups.collect(),
+                }),
+            });
         }
     }
     charts
@@ -194,47 +206,15 @@ fn pattern(m: &Messages, stream: &BlockStreamInfo) -> String {
     }
 }
 
-/// What a chart of bars is drawn from.
-#[derive(Serialize)]
-pub(super) struct BarsData {
-    /// Id of the unit's label.
-    unit: &'static str,
-    categories: Vec<String>,
-    /// By medium, one for each category.
-    bars: Vec<Vec<Option<SweepBar>>>,
-}
-
-/// Median, both ends of its 95 % interval where it has one, and whether it can be used.
-#[derive(Serialize)]
-struct SweepBar(f64, Option<[f64; 2]>, bool);
-
-pub(super) fn data(m: &Messages, media: usize, all: &[Across<'_>]) -> Vec<BarsData> {
-    let mut data = Vec::new();
-    for set in sets(m, all) {
-        for (unit, figure) in FIGURES {
-            let bars = (0..media).map(|place| {
-                let jobs = set.jobs.iter();
-                jobs.map(|(_, job)| bar(job, place, figure)).collect()
-            });
-            data.push(BarsData {
-                unit,
-                categories: set.jobs.iter().map(|(name, _)| name.clone()).collect(),
-                bars: bars.collect(),
-            });
-        }
-    }
-    data
-}
-
-fn bar(across: &Across<'_>, place: usize, figure: FigureId) -> Option<SweepBar> {
+fn bar(m: &Messages, across: &Across<'_>, place: usize, figure: FigureId) -> Option<CategoryBar> {
     let job = across.on.iter().find(|on| on.place == place)?.job;
     let figure = job.figure(figure)?;
-    let ends = figure
-        .interval
-        .map(|interval| [interval.low, interval.high].map(short));
-    Some(SweepBar(
-        short(figure.value),
-        ends,
-        job.verdict < Verdict::Invalid,
-    ))
+    let is_invalid = job.verdict == Verdict::Invalid;
+    Some(CategoryBar {
+        value: short(figure.value),
+        range: figure
+            .interval
+            .map(|interval| [interval.low, interval.high].map(short)),
+        flaw: is_invalid.then(|| m.text("chart-block-invalid")),
+    })
 }
