@@ -53,23 +53,23 @@ pub fn table(plan: &ResolvedPlan) -> TomlTable {
         .with_flag("abort_on_fail", plan.abort_on_fail)
         .with_table(
             "medium",
-            named(plan.media.iter().map(|own| (&own.name, medium(own)))),
+            named(plan.media.iter().map(|part| (&part.name, medium(part)))),
         )
         .with_table(
             "host",
-            named(plan.hosts.iter().map(|own| (&own.name, host(own)))),
+            named(plan.hosts.iter().map(|part| (&part.name, host(part)))),
         )
         .with_table(
             "system",
             named(
                 plan.systems
                     .iter()
-                    .map(|own| (&own.name, system::system(plan, own))),
+                    .map(|part| (&part.name, system::system(plan, part))),
             ),
         )
         .with_table("workload", named(workloads))
         .with_table("audit", audit(plan))
-        .with_tables("step", plan.steps.iter().map(|own| step::step(plan, own)))
+        .with_tables("step", plan.steps.iter().map(|part| step::step(plan, part)))
 }
 
 /// Tables below headings, by name.

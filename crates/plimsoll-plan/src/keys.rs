@@ -65,17 +65,17 @@ impl ResolvedPlan {
         keys
     }
 
-    /// What defines the load of a step's workload, by the plan's names; as a point of a record holds it. Empty for block
+    /// Parameters that define the load of a step's workload, by the plan's names; as a point of a record holds it. Empty for block
     /// I/O, whose streams are recorded, and where the plan has no such workload.
     pub fn parameters(&self, workload: &str, step: &str) -> BTreeMap<String, String> {
-        let step = self.load_steps().find(|own| own.name == step);
+        let step = self.load_steps().find(|known| known.name == step);
         self.workload_named(workload)
             .map_or(BTreeMap::new(), |workload| workload.parameters(step))
     }
 }
 
 impl Workload {
-    /// What defines the load of a step's workload.
+    /// Parameters that define the load of a step's workload.
     pub fn parameters(&self, step: Option<&LoadStep>) -> BTreeMap<String, String> {
         let mut all: Vec<(&str, String)> = match self {
             Workload::Tpcc(tpcc) => vec![
@@ -167,14 +167,14 @@ mod tests {
     #[test]
     fn a_point_has_the_keys_of_its_workload_and_the_think_time_of_its_step() {
         let plan = plan();
-        let of = |workload: &str, step: &str| -> Vec<String> {
+        let parameters = |workload: &str, step: &str| -> Vec<String> {
             plan.parameters(workload, step)
                 .iter()
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect()
         };
         assert_eq!(
-            of("a", "x"),
+            parameters("a", "x"),
             [
                 "home=fixed",
                 "keying_and_think=0.5",
@@ -184,7 +184,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            of("b", "y"),
+            parameters("b", "y"),
             [
                 "distribution=special",
                 "rows=9",
@@ -193,7 +193,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            [of("c", "x"), of("d", "x")],
+            [parameters("c", "x"), parameters("d", "x")],
             [vec![] as Vec<String>, vec![]]
         );
     }

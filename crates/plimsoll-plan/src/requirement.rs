@@ -21,7 +21,7 @@ pub enum RequiredFigure {
     Bandwidth,
     /// Transactions that failed or were dropped, in percent of those that ended.
     Failed,
-    /// Of response times, in milliseconds.
+    /// A quantile of response times, in milliseconds.
     Response(Quantile),
 }
 
@@ -193,7 +193,11 @@ mod tests {
             ("p99.9<500us", 0.5),
         ];
         for (text, limit) in values {
-            assert_eq!(read(text).map(|own| own.limit), Ok(limit), "{text}");
+            assert_eq!(
+                read(text).map(|requirement| requirement.limit),
+                Ok(limit),
+                "{text}"
+            );
         }
         for (text, why) in [
             ("p99", "write a figure and its limit"),
@@ -227,8 +231,8 @@ mod tests {
                 RequiredFigure::Failed => f64::from(limit) / 1000.0,
                 _ => f64::from(limit) / 8.0,
             };
-            let own = Requirement { figure: RequiredFigure::ALL[figure].0, limit, or_equal };
-            prop_assert_eq!(read(&own.to_string()), Ok(own));
+            let requirement = Requirement { figure: RequiredFigure::ALL[figure].0, limit, or_equal };
+            prop_assert_eq!(read(&requirement.to_string()), Ok(requirement));
         }
 
         #[test]
