@@ -146,7 +146,7 @@ fn host(host: &PlanHost) -> TomlTable {
 }
 
 /// Kind of a workload, and its table.
-fn workload(workload: &Workload) -> (&'static str, TomlTable) {
+pub fn workload(workload: &Workload) -> (&'static str, TomlTable) {
     match workload {
         Workload::Tpcc(Tpcc {
             warehouses,

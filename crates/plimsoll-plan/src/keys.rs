@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::describe::table;
+use crate::describe::{table, workload};
 use crate::resolved::{LoadStep, ResolvedPlan, Workload};
 use crate::toml_table::{TomlItem, TomlTable};
 
@@ -77,30 +77,19 @@ impl ResolvedPlan {
 impl Workload {
     /// Parameters that define the load of a step's workload.
     pub fn parameters(&self, step: Option<&LoadStep>) -> BTreeMap<String, String> {
-        let mut all: Vec<(&str, String)> = match self {
-            Workload::Tpcc(tpcc) => vec![
-                ("test", "tpcc".to_owned()),
-                ("warehouses", tpcc.warehouses.to_string()),
-                ("mode", tpcc.mode.name().to_owned()),
-                ("home", tpcc.home.name().to_owned()),
-            ],
-            Workload::Sysbench(sysbench) => vec![
-                ("script", sysbench.script.name().to_owned()),
-                ("tables", sysbench.tables.to_string()),
-                ("rows", sysbench.rows.to_string()),
-                ("distribution", sysbench.distribution.name().to_owned()),
-            ],
-        };
-        if let Workload::Sysbench(sysbench) = self
-            && sysbench.script.has_ranges()
-        {
-            all.push(("point_selects", sysbench.point_selects.to_string()));
-            all.push(("range_size", sysbench.range_size.to_string()));
+        let (kind, table) = workload(self);
+        let mut all: BTreeMap<String, String> = table
+            .entries()
+            .map(|(key, item)| (key.to_owned(), item.text()))
+            .collect();
+        if let Workload::Tpcc(_) = self {
+            all.insert("test".to_owned(), kind.to_owned());
         }
-        all.extend(step.map(|step| ("keying_and_think", step.pacing.think.to_string())));
-        all.into_iter()
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect()
+        if let Some(step) = step {
+            let think = step.pacing.think.to_string();
+            all.insert("keying_and_think".to_owned(), think);
+        }
+        all
     }
 }
 
@@ -113,10 +102,7 @@ fn add(keys: &mut Vec<PlanKey>, section: Section, of: &str, key: &str, item: &To
         section,
         of: of.to_owned(),
         key: key.to_owned(),
-        value: match item {
-            TomlItem::Text(text) => text.clone(),
-            other => other.to_string(),
-        },
+        value: item.text(),
     });
 }
 

@@ -365,6 +365,7 @@ mod tests {
 
     use super::*;
     use crate::resolved::{LoadStep, MediumKind};
+    use crate::tests::cases;
 
     const PLAN: &str = "title = \"t\"\nseed = 5\n[medium.data]\npath = \".\"\n[system.db]\nengine = \"postgres\"\n\
         [workload.w.tpcc]\nwarehouses = 2\n[[step]]\nname = \"load\"\nrun = \"w\"\nsystem = \"db\"\nusers = 1\n";
@@ -454,23 +455,19 @@ mod tests {
 
     #[test]
     fn faults_are_reported_where_they_stand() {
-        for (matrix, expected) in [
-            (
-                "system.db.limits.memory = \"1GiB\"",
-                "15:18: `system.db.limits.memory` is no list of values",
-            ),
-            ("step.other.users = [1]", ": there is no step `other`"),
-            ("repeat = 0\nseed = [1]", "`repeat` cannot be 0"),
-            ("order = \"up\"\nseed = [1]", "unknown value `up`"),
-            ("repeat = 3", "the matrix varies nothing"),
-            ("seed.x = [1]", "`seed` is no table of the plan"),
-            (
-                "system.db.limits.memory = [\"1GiB\", \"1MiB\"]",
-                "with system.db.limits.memory = 1MiB: 1.0 MiB is too little",
-            ),
-            ("system.db.limts.memory = [\"1GiB\"]", "unknown key `limts`"),
-        ] {
-            let message = wrong(matrix);
+        for (matrix, expected) in cases(
+            r#"
+system.db.limits.memory = "1GiB" => 15:18: `system.db.limits.memory` is no list of values
+step.other.users = [1] => : there is no step `other`
+repeat = 0 ; seed = [1] => `repeat` cannot be 0
+order = "up" ; seed = [1] => unknown value `up`
+repeat = 3 => the matrix varies nothing
+seed.x = [1] => `seed` is no table of the plan
+system.db.limits.memory = ["1GiB", "1MiB"] => with system.db.limits.memory = 1MiB: 1.0 MiB is too little
+system.db.limts.memory = ["1GiB"] => unknown key `limts`
+"#,
+        ) {
+            let message = wrong(&matrix.replace(" ; ", "\n"));
             assert!(message.contains(expected), "{matrix}: {message}");
         }
         let many = format!(

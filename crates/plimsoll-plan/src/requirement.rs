@@ -173,6 +173,7 @@ pub struct PlanRequirement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::cases;
     use proptest::prelude::*;
 
     fn read(text: &str) -> Result<Requirement, String> {
@@ -199,18 +200,20 @@ mod tests {
                 "{text}"
             );
         }
-        for (text, why) in [
-            ("p99", "write a figure and its limit"),
-            ("p98<3ms", "there is no figure `p98`"),
-            ("p99>3ms", "lower is better: write p99<LIMIT"),
-            ("nopm<3", "higher is better: write nopm>LIMIT"),
-            ("p99<200", "write one such as 200ms"),
-            ("failed<0.1", "write one such as 0.1%"),
-            ("failed<101%", "is no percentage"),
-            ("iops>NaN", "is no number"),
-            ("iops>-3", "is no number"),
-            ("iops>=", "is no number"),
-        ] {
+        for (text, why) in cases(
+            "
+p99 => write a figure and its limit
+p98<3ms => there is no figure `p98`
+p99>3ms => lower is better: write p99<LIMIT
+nopm<3 => higher is better: write nopm>LIMIT
+p99<200 => write one such as 200ms
+failed<0.1 => write one such as 0.1%
+failed<101% => is no percentage
+iops>NaN => is no number
+iops>-3 => is no number
+iops>= => is no number
+",
+        ) {
             let error = read(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
         }

@@ -167,26 +167,16 @@ fn sizes_of_memory_follow_the_data() {
         "scaled_settings = { innodb_buffer_pool_size = \"24GiB\" }",
     );
     assert_eq!(mariadb["innodb_buffer_pool_size"], "246M");
-    for (more, fault) in [
-        (
-            "settings = { a = 1 }\nscaled_settings = { a = \"1GiB\" }",
-            "`a` is in `settings` too",
-        ),
-        ("scaled_settings = { a = 5 }", "5 has no unit"),
-        (
-            "scaled_settings = { port = \"1GiB\" }",
-            "`port` cannot be set",
-        ),
-        (
-            "settings = { archive_command = \"cp %p x\" }",
-            "the value starts a program",
-        ),
-        (
-            "settings = { stats_temp_directory = \"../notes\" }",
-            "the value leads out of the server's directory",
-        ),
-    ] {
-        let message = bad(&plan("postgres", more));
+    for (more, fault) in cases(
+        r#"
+settings = { a = 1 } ; scaled_settings = { a = "1GiB" } => `a` is in `settings` too
+scaled_settings = { a = 5 } => 5 has no unit
+scaled_settings = { port = "1GiB" } => `port` cannot be set
+settings = { archive_command = "cp %p x" } => the value starts a program
+settings = { stats_temp_directory = "../notes" } => the value leads out of the server's directory
+"#,
+    ) {
+        let message = bad(&plan("postgres", &more.replace(" ; ", "\n")));
         assert!(message.contains(fault), "{more}: {message}");
     }
     assert!(
