@@ -1,11 +1,12 @@
 //! The resolved plan as TOML, with nothing left to a default.
 
 mod block;
+mod names;
 mod step;
 mod system;
 
-use crate::ids::HostId;
-use crate::ids::MediumId;
+use names::{hosts, requirements};
+
 use crate::resolved::{
     Backup, EmulatedDrive, Medium, MediumKind, PlanHost, ResolvedPlan, Sysbench, Tpcc, Workload,
 };
@@ -85,29 +86,6 @@ fn audit(plan: &ResolvedPlan) -> TomlTable {
         .adjusted()
         .iter()
         .map(|threshold| (threshold.key, TomlItem::Decimal(threshold.value)))
-        .collect()
-}
-
-/// Requirements of a step, or of the plan.
-fn requirements(plan: &ResolvedPlan, step: Option<&str>) -> Vec<String> {
-    plan.requirements
-        .iter()
-        .filter(|required| required.step.as_deref() == step)
-        .map(|required| required.requirement.to_string())
-        .collect()
-}
-
-fn hosts<'p>(plan: &'p ResolvedPlan, hosts: &[HostId]) -> Vec<&'p str> {
-    hosts
-        .iter()
-        .map(|host| plan.host(*host).name.as_str())
-        .collect()
-}
-
-fn media<'p>(plan: &'p ResolvedPlan, media: &[MediumId]) -> Vec<&'p str> {
-    media
-        .iter()
-        .map(|medium| plan.medium(*medium).name.as_str())
         .collect()
 }
 

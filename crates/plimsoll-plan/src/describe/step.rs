@@ -1,6 +1,6 @@
 //! Steps as TOML.
 
-use super::{hosts, media, requirements};
+use super::names::{hosts, media, requirements};
 use crate::load::LoadShape;
 use crate::member_event::{MemberChange, MemberEvent};
 use crate::network::write_gbit;
