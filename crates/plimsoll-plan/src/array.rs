@@ -87,13 +87,13 @@ pub struct ArraySpec {
     /// Between the array and its host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkSpec>,
-    /// Of its controller.
+    /// Cache of its controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Bytes>,
     /// Writes are complete when they are in the cache, which a battery keeps; else when they are in the array.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub battery: bool,
-    /// Of stripes with parity, on a drive of its own.
+    /// Journal of stripes with parity, on a drive of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<JournalMode>,
 }
@@ -249,7 +249,7 @@ impl ArraySpec {
         }
         self.check_options()?;
         let missing: Vec<u32> = self.failed.iter().chain(&self.rebuild).copied().collect();
-        if let Some(member) = missing.iter().find(|own| **own >= members) {
+        if let Some(member) = missing.iter().find(|member| **member >= members) {
             return Err(ArrayError::NoMember {
                 member: *member,
                 last: members - 1,
@@ -281,10 +281,10 @@ impl ArraySpec {
         if self.bitmap.is_none() && !self.bitmap_on.is_internal() {
             return Err(ArrayError::NoBitmap);
         }
-        if let Some(own) = self.network
-            && !(1..=network::FASTEST_GBIT).contains(&own.gbit)
+        if let Some(network) = self.network
+            && !(1..=network::FASTEST_GBIT).contains(&network.gbit)
         {
-            return Err(ArrayError::Network(own.gbit));
+            return Err(ArrayError::Network(network.gbit));
         }
         if self.journal.is_some() && self.level.parities() == 0 {
             return Err(ArrayError::Journal(self.level));

@@ -278,6 +278,7 @@ impl fmt::Display for NamedAssembly {
 mod tests {
     use super::*;
     use crate::cluster::ClusterPolicy;
+    use crate::tests::cases;
     use proptest::prelude::*;
 
     fn named(name: &str) -> Result<NamedAssembly, String> {
@@ -333,97 +334,64 @@ mod tests {
 
     #[test]
     fn what_cannot_be_made_is_refused() {
-        let error = |name: &str| named(name).unwrap_err();
-        assert_eq!(
-            error("raid6:3:x"),
-            "raid6 needs at least 4 members, there are 3"
-        );
-        assert_eq!(
-            error("raid10:4:x:failed=0+1"),
-            "raid10 of 4 drives loses data without the members 0, 1"
-        );
-        assert_eq!(
-            error("raid0:2:x:rebuild=1"),
-            "raid0 of 2 drives loses data without the members 1"
-        );
+        for (name, fault) in cases(
+            "
+raid6:3:x => raid6 needs at least 4 members, there are 3
+raid10:4:x:failed=0+1 => raid10 of 4 drives loses data without the members 0, 1
+raid0:2:x:rebuild=1 => raid0 of 2 drives loses data without the members 1
+raid5:3:x:chunk=1KiB => a chunk is a multiple of 4 KiB up to 1 GiB, this one is 1.0 KiB
+raid5:3:x:failed=5 => there is no member 5: members are numbered from 0 to 2
+raid5:3:x:cache=4KiB => a cache has at least
+raid5:3:x:battery=no => a battery goes with a cache
+raid1:2:x:bitmap-on=external => an external bitmap goes with
+raid5:3:x:spares=99 => an array has at most 16 spares
+raid0:2:x:spares=1 => raid0 has nothing
+raid1:2:x:journal=write-back => a journal goes with raid5
+raid5:3:x:journal=write-back:cache=1GB => a journal goes with neither
+raid5:3:x:network=900Gb => a network has 1 to 800 Gbit/s
+raid5:3:x:bitmap=4KiB => a bit of the bitmap stands for
+raid7:3:x => there is no RAID level `raid7`
+raid5:many:x => `many` is not a number
+raid5:99:x => `99` is not a number
+raid5:3:x:spare=1 => `spare=1` is none of chunk
+raid5:3 => several drives are written as
+",
+        ) {
+            let error = named(name).unwrap_err();
+            assert!(error.starts_with(fault), "{name}: {error}");
+        }
         assert!(named("raid10:4:x:failed=0+2").is_ok());
-        assert_eq!(
-            error("raid5:3:x:chunk=1KiB"),
-            "a chunk is a multiple of 4 KiB up to 1 GiB, this one is 1.0 KiB"
-        );
-        assert_eq!(
-            error("raid5:3:x:failed=5"),
-            "there is no member 5: members are numbered from 0 to 2"
-        );
-        assert!(error("raid5:3:x:cache=4KiB").starts_with("a cache has at least"));
-        assert_eq!(error("raid5:3:x:battery=no"), "a battery goes with a cache");
-        assert!(error("raid1:2:x:bitmap-on=external").starts_with("an external bitmap goes with"));
-        assert!(error("raid5:3:x:spares=99").starts_with("an array has at most 16 spares"));
-        assert!(error("raid0:2:x:spares=1").starts_with("raid0 has nothing"));
-        assert!(error("raid1:2:x:journal=write-back").starts_with("a journal goes with raid5"));
-        assert!(
-            error("raid5:3:x:journal=write-back:cache=1GB")
-                .starts_with("a journal goes with neither")
-        );
-        assert!(error("raid5:3:x:network=900Gb").starts_with("a network has 1 to 800 Gbit/s"));
-        assert!(error("raid5:3:x:bitmap=4KiB").starts_with("a bit of the bitmap stands for"));
-        assert!(error("raid7:3:x").starts_with("there is no RAID level `raid7`"));
-        assert!(error("raid5:many:x").starts_with("`many` is not a number"));
-        assert!(error("raid5:99:x").starts_with("`99` is not a number"));
-        assert!(error("raid5:3:x:spare=1").starts_with("`spare=1` is none of chunk"));
-        assert!(error("raid5:3").starts_with("several drives are written as"));
     }
 
     #[test]
     fn what_no_cluster_can_be_is_refused() {
-        let error = |name: &str| named(name).unwrap_err();
-        assert_eq!(
-            error("vsan:2:3:x"),
-            "FTT 1 needs at least 3 hosts, there are 2"
-        );
-        assert_eq!(
-            error("vsan:3:3:x:policy=raid5"),
-            "RAID-5 3+1 needs at least 4 hosts, there are 3"
-        );
-        assert_eq!(
-            error("vsan:4:1:x"),
-            "the number of drives of a group is a number from 2 to 8, this one is 1"
-        );
-        assert_eq!(
-            error("vsan:4:9:x:groups=2"),
-            "9 drives cannot be divided into 2 equal groups"
-        );
-        assert!(error("vsan:4:12:x:groups=6").starts_with("the number of groups of a host"));
-        assert_eq!(
-            error("vsan:4:6:a+b+c+d:groups=2"),
-            "there are 4 drives joined by `+`, and places for 3"
-        );
-        assert!(error("ceph:4:4:x:groups=2").starts_with("`groups=2` is none of copies="));
-        assert_eq!(
-            error("vsan:4:3:x:failed=1:rebuild=2"),
-            "FTT 1 loses data without the hosts 1, 2"
-        );
-        assert_eq!(
-            error("vsan:4:3:x:failed=4"),
-            "there is no host 4: hosts are numbered from 0 to 3"
-        );
-        assert_eq!(
-            error("vsan:5:3:x:policy=ftt2:failed=0:rebuild=0"),
-            "host 0 cannot be down and be filled"
-        );
+        for (name, fault) in cases(
+            "
+vsan:2:3:x => FTT 1 needs at least 3 hosts, there are 2
+vsan:3:3:x:policy=raid5 => RAID-5 3+1 needs at least 4 hosts, there are 3
+vsan:4:1:x => the number of drives of a group is a number from 2 to 8, this one is 1
+vsan:4:9:x:groups=2 => 9 drives cannot be divided into 2 equal groups
+vsan:4:12:x:groups=6 => the number of groups of a host
+vsan:4:6:a+b+c+d:groups=2 => there are 4 drives joined by `+`, and places for 3
+ceph:4:4:x:groups=2 => `groups=2` is none of copies=
+vsan:4:3:x:failed=1:rebuild=2 => FTT 1 loses data without the hosts 1, 2
+vsan:4:3:x:failed=4 => there is no host 4: hosts are numbered from 0 to 3
+vsan:5:3:x:policy=ftt2:failed=0:rebuild=0 => host 0 cannot be down and be filled
+vsan:5:3:x:policy=ftt2:width=2 => a stripe width of more
+vsan:4:3:x:buffer=1MiB => a write buffer has at least
+vsan:4:3:x:policy=ftt9 => `policy=ftt9` is none of policy=
+ceph:2:3:x => 3 copies needs at least 3 hosts, there are 2
+ceph:4:3:x:policy=ftt1 => `policy=ftt1` is none of copies=
+ceph:6:3:x:copies=6 => `copies=6` is none of copies=
+ceph:4:0:x => the number of drives of a group
+vsan:4:3 => several drives are written as
+vsan:4:some:x => `some` is not a number of drives
+",
+        ) {
+            let error = named(name).unwrap_err();
+            assert!(error.starts_with(fault), "{name}: {error}");
+        }
         assert!(named("vsan:4:3:x:failed=0+0").is_ok());
-        assert!(error("vsan:5:3:x:policy=ftt2:width=2").starts_with("a stripe width of more"));
-        assert!(error("vsan:4:3:x:buffer=1MiB").starts_with("a write buffer has at least"));
-        assert!(error("vsan:4:3:x:policy=ftt9").starts_with("`policy=ftt9` is none of policy="));
-        assert_eq!(
-            error("ceph:2:3:x"),
-            "3 copies needs at least 3 hosts, there are 2"
-        );
-        assert!(error("ceph:4:3:x:policy=ftt1").starts_with("`policy=ftt1` is none of copies="));
-        assert!(error("ceph:6:3:x:copies=6").starts_with("`copies=6` is none of copies="));
-        assert!(error("ceph:4:0:x").starts_with("the number of drives of a group"));
-        assert!(error("vsan:4:3").starts_with("several drives are written as"));
-        assert!(error("vsan:4:some:x").starts_with("`some` is not a number of drives"));
         let sata = named("vsan:5:3:x:policy=ftt2").unwrap();
         assert!(
             matches!(sata.assembly, DriveAssembly::Cluster(own) if own.policy() == ClusterPolicy::Ftt2)

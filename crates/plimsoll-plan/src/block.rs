@@ -116,7 +116,7 @@ pub struct BlockStep {
     pub rounds: u32,
     /// Rounds go on only until the figures are steady.
     pub steady: Option<SteadyRule>,
-    /// Of each job. There is no cooling.
+    /// Ramp of each job. There is no cooling.
     pub warm: crate::units::Nanos,
     pub measure: crate::units::Nanos,
 }

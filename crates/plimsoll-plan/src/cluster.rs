@@ -15,9 +15,9 @@ pub struct ClusterSpec {
     #[serde(default)]
     pub kind: ClusterKind,
     pub hosts: u32,
-    /// Of each host.
+    /// Drives of each host.
     pub drives: u32,
-    /// Of each host: equal ones, among which its drives are divided.
+    /// Equal groups of each host, among which its drives are divided.
     #[serde(default = "one")]
     pub groups: u32,
     /// As its kind has it, if none.
@@ -29,7 +29,7 @@ pub struct ClusterSpec {
     /// Virtual disks, all equal, one after the other. The system that uses one runs on one host.
     #[serde(default = "one")]
     pub vdisks: u32,
-    /// Of each host's network, in Gbit/s and direction.
+    /// Speed of each host's network, in Gbit/s and direction.
     #[serde(default = "network::default_gbit")]
     pub network_gbit: u32,
     /// From host to host and back, for a message without data.
@@ -47,7 +47,7 @@ pub struct ClusterSpec {
     /// A host whose drives are new and are filled from the others.
     #[serde(default)]
     pub rebuild: Option<u32>,
-    /// What a host had is rebuilt on other hosts when it has been down for so long; never, if none.
+    /// Time after which the data of a host that is down are rebuilt on other hosts; never, if none.
     #[serde(default)]
     pub repair: Option<Nanos>,
 }
@@ -63,7 +63,7 @@ const fn default_buffer() -> Bytes {
 
 const LEAST_BUFFER: Bytes = Bytes(16 << 20);
 const MOST_HOSTS: u32 = 64;
-/// Of vSAN: a group has at most seven drives with data, a host at most five groups.
+/// A group of vSAN has at most seven drives with data, a host at most five groups.
 const MOST_DRIVES: u32 = 8;
 const MOST_GROUPS: u32 = 5;
 const MOST_VDISKS: u32 = 1024;
@@ -314,8 +314,8 @@ impl ClusterSpec {
         match self.policy() {
             ClusterPolicy::Raid5 => 4,
             ClusterPolicy::Raid6 => 6,
-            own if self.kind == ClusterKind::Ceph => own.components(),
-            own => 2 * own.failures() + 1,
+            policy if self.kind == ClusterKind::Ceph => policy.components(),
+            policy => 2 * policy.failures() + 1,
         }
     }
 
@@ -328,22 +328,22 @@ impl ClusterSpec {
     /// The policy does not go with the hosts, or too many are missing.
     pub fn check(&self) -> Result<(), ClusterError> {
         self.check_ranges()?;
-        let own = self.policy();
-        let policy = self.policy_title();
-        if self.kind == ClusterKind::Ceph && own.copies_title().is_none() {
-            return Err(ClusterError::NoCopies(policy));
+        let policy = self.policy();
+        let title = self.policy_title();
+        if self.kind == ClusterKind::Ceph && policy.copies_title().is_none() {
+            return Err(ClusterError::NoCopies(title));
         }
         let fewest = self.fewest_hosts();
         if self.hosts < fewest {
             return Err(ClusterError::TooFew {
-                policy,
+                policy: title,
                 fewest,
                 hosts: self.hosts,
             });
         }
-        let may_stripe = matches!(own, ClusterPolicy::Ftt0 | ClusterPolicy::Ftt1);
+        let may_stripe = matches!(policy, ClusterPolicy::Ftt0 | ClusterPolicy::Ftt1);
         if self.width > 1 && !may_stripe {
-            return Err(ClusterError::Width(own));
+            return Err(ClusterError::Width(policy));
         }
         let components = self.layout().members;
         if components > self.hosts {
@@ -362,18 +362,18 @@ impl ClusterSpec {
             }
             missing.push(host);
         }
-        if let Some(host) = missing.iter().find(|own| **own >= self.hosts) {
+        if let Some(host) = missing.iter().find(|host| **host >= self.hosts) {
             return Err(ClusterError::NoHost {
                 host: *host,
                 last: self.hosts - 1,
             });
         }
-        if missing.len() <= own.failures() as usize {
+        if missing.len() <= policy.failures() as usize {
             return Ok(());
         }
         let missing: Vec<String> = missing.iter().map(u32::to_string).collect();
         Err(ClusterError::DataLost {
-            policy,
+            policy: title,
             missing: missing.join(", "),
         })
     }

@@ -1,11 +1,12 @@
 //! The resolved plan as TOML, with nothing left to a default.
 
 mod block;
+mod names;
 mod step;
 mod system;
 
-use crate::ids::HostId;
-use crate::ids::MediumId;
+use names::{hosts, requirements};
+
 use crate::resolved::{
     Backup, EmulatedDrive, Medium, MediumKind, PlanHost, ResolvedPlan, Sysbench, Tpcc, Workload,
 };
@@ -53,23 +54,23 @@ pub fn table(plan: &ResolvedPlan) -> TomlTable {
         .with_flag("abort_on_fail", plan.abort_on_fail)
         .with_table(
             "medium",
-            named(plan.media.iter().map(|own| (&own.name, medium(own)))),
+            named(plan.media.iter().map(|part| (&part.name, medium(part)))),
         )
         .with_table(
             "host",
-            named(plan.hosts.iter().map(|own| (&own.name, host(own)))),
+            named(plan.hosts.iter().map(|part| (&part.name, host(part)))),
         )
         .with_table(
             "system",
             named(
                 plan.systems
                     .iter()
-                    .map(|own| (&own.name, system::system(plan, own))),
+                    .map(|part| (&part.name, system::system(plan, part))),
             ),
         )
         .with_table("workload", named(workloads))
         .with_table("audit", audit(plan))
-        .with_tables("step", plan.steps.iter().map(|own| step::step(plan, own)))
+        .with_tables("step", plan.steps.iter().map(|part| step::step(plan, part)))
 }
 
 /// Tables below headings, by name.
@@ -85,29 +86,6 @@ fn audit(plan: &ResolvedPlan) -> TomlTable {
         .adjusted()
         .iter()
         .map(|threshold| (threshold.key, TomlItem::Decimal(threshold.value)))
-        .collect()
-}
-
-/// Requirements of a step, or of the plan.
-fn requirements(plan: &ResolvedPlan, step: Option<&str>) -> Vec<String> {
-    plan.requirements
-        .iter()
-        .filter(|required| required.step.as_deref() == step)
-        .map(|required| required.requirement.to_string())
-        .collect()
-}
-
-fn hosts<'p>(plan: &'p ResolvedPlan, hosts: &[HostId]) -> Vec<&'p str> {
-    hosts
-        .iter()
-        .map(|host| plan.host(*host).name.as_str())
-        .collect()
-}
-
-fn media<'p>(plan: &'p ResolvedPlan, media: &[MediumId]) -> Vec<&'p str> {
-    media
-        .iter()
-        .map(|medium| plan.medium(*medium).name.as_str())
         .collect()
 }
 
@@ -146,7 +124,7 @@ fn host(host: &PlanHost) -> TomlTable {
 }
 
 /// Kind of a workload, and its table.
-fn workload(workload: &Workload) -> (&'static str, TomlTable) {
+pub fn workload(workload: &Workload) -> (&'static str, TomlTable) {
     match workload {
         Workload::Tpcc(Tpcc {
             warehouses,

@@ -135,11 +135,11 @@ fn merge_equal(errors: Vec<PlanError>) -> Vec<PlanError> {
     const MOST_LINES: usize = 5;
     let mut first: Vec<(PlanError, Vec<usize>)> = Vec::new();
     for error in errors {
-        let same = |(own, _): &&mut (PlanError, Vec<usize>)| {
-            own.message == error.message && own.help == error.help
+        let same = |(known, _): &&mut (PlanError, Vec<usize>)| {
+            known.message == error.message && known.help == error.help
         };
         match first.iter_mut().find(same) {
-            Some((own, lines)) if own.line != error.line && !lines.contains(&error.line) => {
+            Some((known, lines)) if known.line != error.line && !lines.contains(&error.line) => {
                 lines.push(error.line);
             }
             Some(_) => {}

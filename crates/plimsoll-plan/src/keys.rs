@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::describe::table;
+use crate::describe::{table, workload};
 use crate::resolved::{LoadStep, ResolvedPlan, Workload};
 use crate::toml_table::{TomlItem, TomlTable};
 
@@ -65,42 +65,31 @@ impl ResolvedPlan {
         keys
     }
 
-    /// What defines the load of a step's workload, by the plan's names; as a point of a record holds it. Empty for block
+    /// Parameters that define the load of a step's workload, by the plan's names; as a point of a record holds it. Empty for block
     /// I/O, whose streams are recorded, and where the plan has no such workload.
     pub fn parameters(&self, workload: &str, step: &str) -> BTreeMap<String, String> {
-        let step = self.load_steps().find(|own| own.name == step);
+        let step = self.load_steps().find(|known| known.name == step);
         self.workload_named(workload)
             .map_or(BTreeMap::new(), |workload| workload.parameters(step))
     }
 }
 
 impl Workload {
-    /// What defines the load of a step's workload.
+    /// Parameters that define the load of a step's workload.
     pub fn parameters(&self, step: Option<&LoadStep>) -> BTreeMap<String, String> {
-        let mut all: Vec<(&str, String)> = match self {
-            Workload::Tpcc(tpcc) => vec![
-                ("test", "tpcc".to_owned()),
-                ("warehouses", tpcc.warehouses.to_string()),
-                ("mode", tpcc.mode.name().to_owned()),
-                ("home", tpcc.home.name().to_owned()),
-            ],
-            Workload::Sysbench(sysbench) => vec![
-                ("script", sysbench.script.name().to_owned()),
-                ("tables", sysbench.tables.to_string()),
-                ("rows", sysbench.rows.to_string()),
-                ("distribution", sysbench.distribution.name().to_owned()),
-            ],
-        };
-        if let Workload::Sysbench(sysbench) = self
-            && sysbench.script.has_ranges()
-        {
-            all.push(("point_selects", sysbench.point_selects.to_string()));
-            all.push(("range_size", sysbench.range_size.to_string()));
+        let (kind, table) = workload(self);
+        let mut all: BTreeMap<String, String> = table
+            .entries()
+            .map(|(key, item)| (key.to_owned(), item.text()))
+            .collect();
+        if let Workload::Tpcc(_) = self {
+            all.insert("test".to_owned(), kind.to_owned());
         }
-        all.extend(step.map(|step| ("keying_and_think", step.pacing.think.to_string())));
-        all.into_iter()
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect()
+        if let Some(step) = step {
+            let think = step.pacing.think.to_string();
+            all.insert("keying_and_think".to_owned(), think);
+        }
+        all
     }
 }
 
@@ -113,10 +102,7 @@ fn add(keys: &mut Vec<PlanKey>, section: Section, of: &str, key: &str, item: &To
         section,
         of: of.to_owned(),
         key: key.to_owned(),
-        value: match item {
-            TomlItem::Text(text) => text.clone(),
-            other => other.to_string(),
-        },
+        value: item.text(),
     });
 }
 
@@ -167,14 +153,14 @@ mod tests {
     #[test]
     fn a_point_has_the_keys_of_its_workload_and_the_think_time_of_its_step() {
         let plan = plan();
-        let of = |workload: &str, step: &str| -> Vec<String> {
+        let parameters = |workload: &str, step: &str| -> Vec<String> {
             plan.parameters(workload, step)
                 .iter()
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect()
         };
         assert_eq!(
-            of("a", "x"),
+            parameters("a", "x"),
             [
                 "home=fixed",
                 "keying_and_think=0.5",
@@ -184,7 +170,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            of("b", "y"),
+            parameters("b", "y"),
             [
                 "distribution=special",
                 "rows=9",
@@ -193,7 +179,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            [of("c", "x"), of("d", "x")],
+            [parameters("c", "x"), parameters("d", "x")],
             [vec![] as Vec<String>, vec![]]
         );
     }

@@ -4,7 +4,7 @@ use crate::error::{by_short_name, nearest};
 
 const OTHERS: &str = "`plimsoll drive list` shows them; a drive file of your own is given by its path, which ends with .toml";
 
-/// What a drive can be called.
+/// Names that a drive can have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownDrives {
     pub names: Vec<String>,
@@ -33,10 +33,10 @@ impl KnownDrives {
     /// # Errors
     /// There is none, or several: what to do.
     pub fn full_name(&self, written: &str) -> Result<String, String> {
-        if let Some(own) = self.kinds.iter().find(|own| own.alias == written) {
-            return Ok(own.drive.clone());
+        if let Some(kind) = self.kinds.iter().find(|kind| kind.alias == written) {
+            return Ok(kind.drive.clone());
         }
-        let kinds = self.kinds.iter().map(|own| own.alias.as_str());
+        let kinds = self.kinds.iter().map(|kind| kind.alias.as_str());
         let none = match nearest(written, kinds) {
             Some(kind) => format!("did you mean `{kind}`?"),
             None => OTHERS.to_owned(),

@@ -14,7 +14,7 @@ pub struct Limits {
     pub cpus: Option<f64>,
     /// Which CPUs, as the kernel lists them: `0-3,8`. Empty: any.
     pub cpu_set: String,
-    /// Of the simulated machine of SQLite, against the reference.
+    /// Speed of the simulated processors of SQLite, against the reference.
     pub cpu_speed: Option<f64>,
     /// Memory with the page cache that its reads and writes fill; it gets no swap.
     pub memory: Option<Bytes>,
@@ -74,7 +74,7 @@ impl Limits {
     }
 }
 
-/// Of CPUs in a list of the kernel's, which was checked before.
+/// Number of CPUs in a list of the kernel's, which was checked before.
 fn count(cpu_set: &str) -> u64 {
     let ranges = cpu_set.split(',').filter_map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_smaller_of_two_limits_of_cpus_counts() {
-        let of = |cpus, cpu_set: &str| {
+        let limit = |cpus, cpu_set: &str| {
             let cpu_set = cpu_set.to_owned();
             let limits = Limits {
                 cpus,
@@ -99,10 +99,10 @@ mod tests {
             };
             limits.cpu_limit()
         };
-        assert_eq!(of(None, ""), None);
-        assert_eq!(of(Some(1.5), ""), Some(1.5));
-        assert_eq!(of(None, "0-3,8"), Some(5.0));
-        assert_eq!(of(Some(6.0), "0-3,8"), Some(5.0));
-        assert_eq!(of(Some(0.5), "3"), Some(0.5));
+        assert_eq!(limit(None, ""), None);
+        assert_eq!(limit(Some(1.5), ""), Some(1.5));
+        assert_eq!(limit(None, "0-3,8"), Some(5.0));
+        assert_eq!(limit(Some(6.0), "0-3,8"), Some(5.0));
+        assert_eq!(limit(Some(0.5), "3"), Some(0.5));
     }
 }

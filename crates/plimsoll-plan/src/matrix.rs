@@ -5,10 +5,14 @@
 
 use std::ops::Range;
 
-use toml::de::{DeTable, DeValue};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Table, Value};
 
 use super::findings::Findings;
+use super::read::explain;
+use super::value::{PlanValue, Whole};
 use super::{Options, Parsed, PlanErrors, parse};
 use plimsoll_stats::split_mix;
 
@@ -37,7 +41,8 @@ pub struct Axis {
     pub values: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Order {
     AsWritten,
     /// Anew in each repeat, by the plan's seed: what drifts over hours hits no value more than others.
@@ -101,8 +106,9 @@ fn build(
     let spans = document.get_ref().get("matrix")?;
     let mut found = Vec::new();
     axes(written, spans, &mut Vec::new(), &mut found, findings);
-    let repeat = repeat(written, spans, findings);
-    let order = order(written, spans, findings);
+    let repeat: Option<Whole<1, MOST_REPEATS>> = setting(spans, "repeat", None, findings);
+    let repeat = repeat.map_or(1, |repeat| repeat.resolved());
+    let order = setting(spans, "order", Order::AsWritten, findings);
     if written
         .keys()
         .all(|key| ["repeat", "order"].contains(&key.as_str()))
@@ -119,7 +125,7 @@ fn build(
     }
     let cells = found
         .iter()
-        .try_fold(repeat? as usize, |n, axis| n.checked_mul(axis.values.len()));
+        .try_fold(repeat as usize, |n, axis| n.checked_mul(axis.values.len()));
     if cells.is_none_or(|cells| cells > MOST_CELLS) {
         let help = format!("at most {MOST_CELLS} are possible");
         findings.error(spans.span(), "the matrix has too many combinations", help);
@@ -131,15 +137,15 @@ fn build(
         .unwrap_or(1);
     let axes: Vec<Axis> = found.iter().map(|axis| axis.named(&found)).collect();
     let mut cells = Vec::new();
-    for (repeat, choice) in choices(&found, repeat?, order?, seed) {
+    for (repeat, choice) in choices(&found, repeat, order, seed) {
         cells.push(cell(
             root, &found, &axes, repeat, choice, options, findings,
         )?);
     }
     Some(Matrix {
         axes,
-        repeat: repeat?,
-        order: order?,
+        repeat,
+        order,
         cells,
     })
 }
@@ -185,53 +191,25 @@ fn axes(
     }
 }
 
-fn span_of(spans: &Spanned<DeValue<'_>>, key: &str) -> Range<usize> {
-    let DeValue::Table(table) = spans.get_ref() else {
-        return spans.span();
-    };
-    table.get(key).map_or(spans.span(), Spanned::span)
-}
-
-fn repeat(
-    written: &Table,
+/// A setting of the matrix itself.
+fn setting<T: DeserializeOwned>(
     spans: &Spanned<DeValue<'_>>,
+    key: &str,
+    usual: T,
     findings: &mut Findings<'_>,
-) -> Option<u32> {
-    let Some(value) = written.get("repeat") else {
-        return Some(1);
+) -> T {
+    let written = match spans.get_ref() {
+        DeValue::Table(table) => table.get(key),
+        _ => None,
     };
-    match value
-        .as_integer()
-        .filter(|n| (1..=MOST_REPEATS).contains(n))
-    {
-        Some(n) => u32::try_from(n).ok(),
-        None => {
-            let help = format!("1 to {MOST_REPEATS} is possible");
-            findings.error(
-                span_of(spans, "repeat"),
-                format!("`repeat` cannot be {value}"),
-                help,
-            );
-            None
-        }
-    }
-}
-
-fn order(
-    written: &Table,
-    spans: &Spanned<DeValue<'_>>,
-    findings: &mut Findings<'_>,
-) -> Option<Order> {
-    match written.get("order").map(Value::as_str) {
-        None | Some(Some("as_written")) => Some(Order::AsWritten),
-        Some(Some("random")) => Some(Order::Random),
-        Some(_) => {
-            findings.error(
-                span_of(spans, "order"),
-                "this is no order",
-                "\"as_written\" or \"random\"",
-            );
-            None
+    let Some(written) = written else {
+        return usual;
+    };
+    match T::deserialize(ValueDeserializer::from(written.clone())) {
+        Ok(value) => value,
+        Err(fault) => {
+            explain(findings, &fault, key);
+            usual
         }
     }
 }
@@ -387,6 +365,7 @@ mod tests {
 
     use super::*;
     use crate::resolved::{LoadStep, MediumKind};
+    use crate::tests::cases;
 
     const PLAN: &str = "title = \"t\"\nseed = 5\n[medium.data]\npath = \".\"\n[system.db]\nengine = \"postgres\"\n\
         [workload.w.tpcc]\nwarehouses = 2\n[[step]]\nname = \"load\"\nrun = \"w\"\nsystem = \"db\"\nusers = 1\n";
@@ -476,23 +455,19 @@ mod tests {
 
     #[test]
     fn faults_are_reported_where_they_stand() {
-        for (matrix, expected) in [
-            (
-                "system.db.limits.memory = \"1GiB\"",
-                "15:18: `system.db.limits.memory` is no list of values",
-            ),
-            ("step.other.users = [1]", ": there is no step `other`"),
-            ("repeat = 0\nseed = [1]", "`repeat` cannot be 0"),
-            ("order = \"up\"\nseed = [1]", "this is no order"),
-            ("repeat = 3", "the matrix varies nothing"),
-            ("seed.x = [1]", "`seed` is no table of the plan"),
-            (
-                "system.db.limits.memory = [\"1GiB\", \"1MiB\"]",
-                "with system.db.limits.memory = 1MiB: 1.0 MiB is too little",
-            ),
-            ("system.db.limts.memory = [\"1GiB\"]", "unknown key `limts`"),
-        ] {
-            let message = wrong(matrix);
+        for (matrix, expected) in cases(
+            r#"
+system.db.limits.memory = "1GiB" => 15:18: `system.db.limits.memory` is no list of values
+step.other.users = [1] => : there is no step `other`
+repeat = 0 ; seed = [1] => `repeat` cannot be 0
+order = "up" ; seed = [1] => unknown value `up`
+repeat = 3 => the matrix varies nothing
+seed.x = [1] => `seed` is no table of the plan
+system.db.limits.memory = ["1GiB", "1MiB"] => with system.db.limits.memory = 1MiB: 1.0 MiB is too little
+system.db.limts.memory = ["1GiB"] => unknown key `limts`
+"#,
+        ) {
+            let message = wrong(&matrix.replace(" ; ", "\n"));
             assert!(message.contains(expected), "{matrix}: {message}");
         }
         let many = format!(

@@ -13,7 +13,7 @@ pub struct MemberEvent {
     pub change: MemberChange,
 }
 
-/// Of a drive of an array, or a host of a cluster.
+/// Change of a drive of an array, or of a host of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum MemberChange {

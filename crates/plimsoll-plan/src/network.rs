@@ -22,7 +22,7 @@ pub(crate) const fn default_gbit() -> u32 {
     25
 }
 
-/// Of TCP in a decent network (yourcmc.ru, Ceph performance).
+/// Round trip of TCP in a decent network (yourcmc.ru, Ceph performance).
 pub(crate) const fn default_round_trip() -> Nanos {
     Nanos::from_micros(60)
 }

@@ -49,7 +49,7 @@ impl Quantile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Objective {
     pub quantile: Quantile,
-    /// Of response time (end − due); met up to and including it.
+    /// Limit of response time (end − due); met up to and including it.
     pub limit: Nanos,
     /// Name of the transaction type; `None`: all types together.
     pub of: Option<String>,

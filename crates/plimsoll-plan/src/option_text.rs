@@ -5,7 +5,7 @@ pub fn changed<T: PartialEq>(value: T, usual: T) -> Option<T> {
     (value != usual).then_some(value)
 }
 
-/// Those that have a value.
+/// Text of the options that have a value.
 pub fn options<const N: usize>(options: [(&str, Option<String>); N]) -> String {
     options
         .into_iter()

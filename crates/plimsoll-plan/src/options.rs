@@ -13,7 +13,7 @@ pub struct Options {
     pub seed: Option<u64>,
     /// Modeled drives are emulated, whatever the plan says.
     pub emulate: bool,
-    /// Those that can be emulated; a plan may also name a drive file.
+    /// Drives that can be emulated; a plan may also name a drive file.
     pub drives: KnownDrives,
 }
 

@@ -13,7 +13,7 @@ mod workload;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::resolved::{
     DriveBacking, DriveFilesystem, DriveForm, DriveSpeed, FlushPolicy, WithoutFuse,
@@ -86,10 +86,16 @@ impl RawPlan {
 }
 
 /// What `[matrix]` holds; its keys are those of the plan, so its shape is checked where it is laid over the plan.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Default, JsonSchema)]
 #[schemars(rename = "Matrix", with = "BTreeMap<String, serde_json::Value>")]
-pub struct RawMatrix(#[allow(dead_code, reason = "`matrix` reads the text")] toml::Table);
+pub struct RawMatrix;
+
+impl<'de> Deserialize<'de> for RawMatrix {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Read from the text, where its place is known.
+        toml::Table::deserialize(deserializer).map(|_| Self)
+    }
+}
 
 plan_table! {
     /// Another machine, which load comes from or the plan is run on: any command that gives the standard input and output of a program there.

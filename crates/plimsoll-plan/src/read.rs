@@ -96,7 +96,7 @@ fn syntax_help(message: &str, line: &str) -> String {
 }
 
 /// Reports the fault of a key; gives the name that was probably meant if it is a misspelled one.
-fn explain(findings: &mut Findings<'_>, fault: &de::Error, key: &str) -> Option<String> {
+pub(super) fn explain(findings: &mut Findings<'_>, fault: &de::Error, key: &str) -> Option<String> {
     let span = fault.span().unwrap_or_default();
     let message = fault.message();
     if let Some(ValueFault { message, help }) = ValueFault::parse(message) {

@@ -420,6 +420,7 @@ mod tests {
 
     use super::*;
     use crate::secret::Secret;
+    use crate::tests::cases;
 
     #[test]
     fn a_url_can_be_shown_without_its_password() {
@@ -434,61 +435,30 @@ mod tests {
 
     #[test]
     fn passwords_do_not_show() {
-        for (text, shown) in [
-            ("postgres://u:p@ss@host/db", "postgres://u:***@host/db"),
-            ("postgres://u:pa/ss@h/db", "postgres://u:***@h/db"),
-            ("postgres://u:pa?ss@h/db", "postgres://u:***@h/db"),
-            ("postgres://u:pa ss@h/db", "postgres://u:***@h/db"),
-            (
-                "cannot open 'postgres://u:pa'ss@h/db'",
-                "cannot open 'postgres://u:***@h/db'",
-            ),
-            (
-                "url = \"postgres://u:secret@h:5432/db\" # x@y",
-                "url = \"postgres://u:***@h:5432/db\" # x@y",
-            ),
-            (
-                r#"url = "postgres://u:a\"b c@h/db""#,
-                "url = \"postgres://u:***@h/db\"",
-            ),
-            (
-                "postgres://u@host/db?password=x&sslmode=require",
-                "postgres://u@host/db?password=***&sslmode=require",
-            ),
-            (
-                "postgres://u@h:5432/db?password=a@b&x=1",
-                "postgres://u@h:5432/db?password=***&x=1",
-            ),
-            ("postgres://u:a?password=x@h/db", "postgres://u:***"),
-            ("host=h password='a b' user=u", "host=h password=*** user=u"),
-            (
-                "host=h password = ab user=u",
-                "host=h password = *** user=u",
-            ),
-            (
-                r"host=h password='a\'bcd' user=u",
-                "host=h password=*** user=u",
-            ),
-            (
-                r"host=h password=a\ bcd user=u",
-                "host=h password=*** user=u",
-            ),
-            (
-                r#"url = "host=h password='a\\'bcd' user=u""#,
-                "url = \"host=h password=*** user=u\"",
-            ),
-            (
-                r#"url = "host=h password=a'bcd" # x"#,
-                "url = \"host=h password=***\" # x",
-            ),
-            ("PGPASSWORD=ab psql", "PGPASSWORD=*** psql"),
-            ("mysql://u:p@ss@h:3306/db", "mysql://u:***@h:3306/db"),
-            (
-                "url = \"mariadb://u:secret@h\"",
-                "url = \"mariadb://u:***@h\"",
-            ),
-            ("MYSQL_PWD=ab mariadb", "MYSQL_PWD=*** mariadb"),
-        ] {
+        for (text, shown) in cases(
+            r#"
+postgres://u:p@ss@host/db => postgres://u:***@host/db
+postgres://u:pa/ss@h/db => postgres://u:***@h/db
+postgres://u:pa?ss@h/db => postgres://u:***@h/db
+postgres://u:pa ss@h/db => postgres://u:***@h/db
+cannot open 'postgres://u:pa'ss@h/db' => cannot open 'postgres://u:***@h/db'
+url = "postgres://u:secret@h:5432/db" # x@y => url = "postgres://u:***@h:5432/db" # x@y
+url = "postgres://u:a\"b c@h/db" => url = "postgres://u:***@h/db"
+postgres://u@host/db?password=x&sslmode=require => postgres://u@host/db?password=***&sslmode=require
+postgres://u@h:5432/db?password=a@b&x=1 => postgres://u@h:5432/db?password=***&x=1
+postgres://u:a?password=x@h/db => postgres://u:***
+host=h password='a b' user=u => host=h password=*** user=u
+host=h password = ab user=u => host=h password = *** user=u
+host=h password='a\'bcd' user=u => host=h password=*** user=u
+host=h password=a\ bcd user=u => host=h password=*** user=u
+url = "host=h password='a\\'bcd' user=u" => url = "host=h password=*** user=u"
+url = "host=h password=a'bcd" # x => url = "host=h password=***" # x
+PGPASSWORD=ab psql => PGPASSWORD=*** psql
+mysql://u:p@ss@h:3306/db => mysql://u:***@h:3306/db
+url = "mariadb://u:secret@h" => url = "mariadb://u:***@h"
+MYSQL_PWD=ab mariadb => MYSQL_PWD=*** mariadb
+"#,
+        ) {
             assert_eq!(redact(text), shown);
             assert_eq!(
                 redact(&redact(text)),
@@ -500,53 +470,39 @@ mod tests {
 
     #[test]
     fn odd_forms_hide_their_password() {
-        for (text, shown) in [
-            ("user:Zq1@h/db", "user:***@h/db"),
-            ("postgres:/u:Zq1@h/db", "postgres:/u:***@h/db"),
-            ("postgres:u:Zq1@h/db", "postgres:u:***@h/db"),
-            ("POSTGRES:\\\\u:Zq1@h", "POSTGRES:\\\\u:***@h"),
-            ("POSTGRES://u:Zq1@Zq2@h", "POSTGRES://u:***@h"),
-            ("jdbc:mysql://u:Zq1@h", "jdbc:mysql://u:***@h"),
-            ("mysql+ssl://u:Zq1@h", "mysql+ssl://u:***@h"),
-            ("https://u:Zq1/Zq2@h", "https://u:***@h"),
-            ("postgres://u:Zq1%40h/db", "postgres://u:***%40h/db"),
-            ("postgres://u:Zq1/db", "postgres://u:***/db"),
-            (
-                "postgres://u@h?p%61ssword=Zq1",
-                "postgres://u@h?p%61ssword=***",
-            ),
-            (
-                "postgres://u@h?password%3DZq1",
-                "postgres://u@h?password%3D***",
-            ),
-            ("mssql://h;user=sa;Pwd=Zq1", "mssql://h;user=sa;Pwd=***"),
-            ("--url=user:Zq1@h", "--url=user:***@h"),
-        ] {
+        for (text, shown) in cases(
+            r#"
+user:Zq1@h/db => user:***@h/db
+postgres:/u:Zq1@h/db => postgres:/u:***@h/db
+postgres:u:Zq1@h/db => postgres:u:***@h/db
+POSTGRES:\\u:Zq1@h => POSTGRES:\\u:***@h
+POSTGRES://u:Zq1@Zq2@h => POSTGRES://u:***@h
+jdbc:mysql://u:Zq1@h => jdbc:mysql://u:***@h
+mysql+ssl://u:Zq1@h => mysql+ssl://u:***@h
+https://u:Zq1/Zq2@h => https://u:***@h
+postgres://u:Zq1%40h/db => postgres://u:***%40h/db
+postgres://u:Zq1/db => postgres://u:***/db
+postgres://u@h?p%61ssword=Zq1 => postgres://u@h?p%61ssword=***
+postgres://u@h?password%3DZq1 => postgres://u@h?password%3D***
+mssql://h;user=sa;Pwd=Zq1 => mssql://h;user=sa;Pwd=***
+--url=user:Zq1@h => --url=user:***@h
+"#,
+        ) {
             assert_eq!(redact_word(text), shown);
             assert_eq!(redact_word(shown), shown);
         }
-        for (text, shown) in [
-            ("url = \"u:Zq1@h/db\" # x", "url = \"u:***@h/db\" # x"),
-            ("url='u:Zq1 @h'", "url='u:***@h'"),
-            ("url = \"postgres:/u:Zq1@h\"", "url = \"postgres:/u:***@h\""),
-            (
-                "cannot reach postgres:/u:Zq1@h: no route",
-                "cannot reach postgres:/u:***@h: no route",
-            ),
-            (
-                "{\"password\": \"Zq1\", \"a\": 1}",
-                "{\"password\": *** \"a\": 1}",
-            ),
-            (
-                "env PGPASSWORD=Zq1 SSHPASS=Zq2 x",
-                "env PGPASSWORD=*** SSHPASS=*** x",
-            ),
-            (
-                "docker exec -e API_KEY=Zq1 h",
-                "docker exec -e API_KEY=*** h",
-            ),
-            ("report_password = Zq1", "report_password = ***"),
-        ] {
+        for (text, shown) in cases(
+            r#"
+url = "u:Zq1@h/db" # x => url = "u:***@h/db" # x
+url='u:Zq1 @h' => url='u:***@h'
+url = "postgres:/u:Zq1@h" => url = "postgres:/u:***@h"
+cannot reach postgres:/u:Zq1@h: no route => cannot reach postgres:/u:***@h: no route
+{"password": "Zq1", "a": 1} => {"password": *** "a": 1}
+env PGPASSWORD=Zq1 SSHPASS=Zq2 x => env PGPASSWORD=*** SSHPASS=*** x
+docker exec -e API_KEY=Zq1 h => docker exec -e API_KEY=*** h
+report_password = Zq1 => report_password = ***
+"#,
+        ) {
             assert_eq!(redact(text), shown);
             assert_eq!(redact(shown), shown);
         }

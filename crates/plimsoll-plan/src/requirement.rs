@@ -21,7 +21,7 @@ pub enum RequiredFigure {
     Bandwidth,
     /// Transactions that failed or were dropped, in percent of those that ended.
     Failed,
-    /// Of response times, in milliseconds.
+    /// A quantile of response times, in milliseconds.
     Response(Quantile),
 }
 
@@ -172,6 +172,7 @@ pub struct PlanRequirement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::cases;
     use proptest::prelude::*;
 
     fn read(text: &str) -> Result<Requirement, String> {
@@ -192,20 +193,26 @@ mod tests {
             ("p99.9<500us", 0.5),
         ];
         for (text, limit) in values {
-            assert_eq!(read(text).map(|own| own.limit), Ok(limit), "{text}");
+            assert_eq!(
+                read(text).map(|requirement| requirement.limit),
+                Ok(limit),
+                "{text}"
+            );
         }
-        for (text, why) in [
-            ("p99", "write a figure and its limit"),
-            ("p98<3ms", "there is no figure `p98`"),
-            ("p99>3ms", "lower is better: write p99<LIMIT"),
-            ("nopm<3", "higher is better: write nopm>LIMIT"),
-            ("p99<200", "write one such as 200ms"),
-            ("failed<0.1", "write one such as 0.1%"),
-            ("failed<101%", "is no percentage"),
-            ("iops>NaN", "is no number"),
-            ("iops>-3", "is no number"),
-            ("iops>=", "is no number"),
-        ] {
+        for (text, why) in cases(
+            "
+p99 => write a figure and its limit
+p98<3ms => there is no figure `p98`
+p99>3ms => lower is better: write p99<LIMIT
+nopm<3 => higher is better: write nopm>LIMIT
+p99<200 => write one such as 200ms
+failed<0.1 => write one such as 0.1%
+failed<101% => is no percentage
+iops>NaN => is no number
+iops>-3 => is no number
+iops>= => is no number
+",
+        ) {
             let error = read(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
         }
@@ -226,8 +233,8 @@ mod tests {
                 RequiredFigure::Failed => f64::from(limit) / 1000.0,
                 _ => f64::from(limit) / 8.0,
             };
-            let own = Requirement { figure: RequiredFigure::ALL[figure].0, limit, or_equal };
-            prop_assert_eq!(read(&own.to_string()), Ok(own));
+            let requirement = Requirement { figure: RequiredFigure::ALL[figure].0, limit, or_equal };
+            prop_assert_eq!(read(&requirement.to_string()), Ok(requirement));
         }
 
         #[test]

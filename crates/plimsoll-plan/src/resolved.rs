@@ -34,7 +34,7 @@ use crate::units::Nanos;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedPlan {
     pub title: String,
-    /// Of the inputs; `None`: drawn when the run begins.
+    /// Seed of the inputs; `None`: drawn when the run begins.
     pub seed: Option<u64>,
     pub data_seed: u64,
     /// Factors already applied to all times and data sizes.
@@ -44,17 +44,17 @@ pub struct ResolvedPlan {
     pub emulate: bool,
     /// Other machines.
     pub hosts: Vec<PlanHost>,
-    /// Those that run the whole plan, at the same time; none: this machine does.
+    /// Hosts that run the whole plan, at the same time; none: this machine does.
     pub on_hosts: Vec<HostId>,
     pub media: Vec<Medium>,
     pub systems: Vec<System>,
     pub workloads: Vec<NamedWorkload>,
-    /// What runs on media themselves.
+    /// Workloads that run on media themselves.
     pub blocks: Vec<NamedBlock>,
     /// How data are saved.
     pub backups: Vec<NamedBackup>,
     pub steps: Vec<Step>,
-    /// What the audit holds figures against.
+    /// Thresholds of the audit.
     pub audit: Thresholds,
     /// Limits that figures must keep.
     pub requirements: Vec<PlanRequirement>,
@@ -75,9 +75,9 @@ pub struct Medium {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MediumKind {
-    /// What is there.
+    /// A directory as it is.
     Directory,
-    /// A drive that is not there.
+    /// An emulated drive.
     Emulated(EmulatedDrive),
     /// A block device itself, without a filesystem: [`Medium::path`] is its path. Only block steps use it.
     Device,
@@ -99,12 +99,12 @@ impl MediumKind {
     }
 }
 
-/// What is loaded.
+/// A system under load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct System {
     pub name: String,
     pub kind: SystemKind,
-    /// Of a server that plimsoll starts; of all others none.
+    /// Limits of a server that plimsoll starts; all others have none.
     pub limits: Limits,
     /// Equal instances, each with data of its own, under load at the same time.
     pub count: u32,
@@ -191,7 +191,7 @@ fn is_here(url: &str) -> bool {
     host.is_empty()
         || ["localhost", "127.", "[::1]", "::1"]
             .iter()
-            .any(|own| host.starts_with(own))
+            .any(|start| host.starts_with(start))
         || url.contains("host=/")
         || url.contains("host=localhost")
 }
@@ -214,7 +214,7 @@ pub struct NamedBackup {
     pub backup: Backup,
 }
 
-/// What users do. A closed set.
+/// Load by users. A closed set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Workload {
@@ -243,7 +243,7 @@ impl Workload {
             .map_or(1.0, |(_, cards)| f64::from(cards) / 100.0)
     }
 
-    /// Whether committed transactions can be looked up in the database one by one .
+    /// Whether committed transactions can be looked up in the database one by one.
     pub fn keeps_books(&self) -> bool {
         match self {
             Self::Tpcc(_) => true,
@@ -330,29 +330,37 @@ impl Step {
         }
     }
 
-    /// Where it, or what runs beside it, writes backups to.
+    /// The system that it works on, if it works on one.
+    fn system(&self) -> Option<SystemId> {
+        match self {
+            Self::Load(step) => Some(step.system),
+            Self::Block(_) => None,
+            Self::Backup(step) => Some(step.system),
+        }
+    }
+
+    /// What runs beside it.
+    fn noise(&self) -> &[Noise] {
+        self.load().map_or(&[], |step| &step.noise)
+    }
+
+    /// Places that it, or its noise, writes backups to.
     pub fn backup_places(&self) -> impl Iterator<Item = BackupPlace> {
-        let (own, noise) = match self {
-            Self::Load(step) => (None, step.noise.as_slice()),
-            Self::Block(_) => (None, [].as_slice()),
-            Self::Backup(step) => (Some(step.cycles.to), [].as_slice()),
+        let place = match self {
+            Self::Backup(step) => Some(step.cycles.to),
+            Self::Load(_) | Self::Block(_) => None,
         };
-        let beside = noise.iter().filter_map(|noise| match &noise.work {
+        let noise = self.noise().iter().filter_map(|noise| match &noise.work {
             NoiseWork::Backup { cycles, .. } => Some(cycles.to),
             NoiseWork::Load { .. } => None,
         });
-        own.into_iter().chain(beside)
+        place.into_iter().chain(noise)
     }
 
     /// The systems that it puts to use: its own first, then its neighbors.
     pub fn systems(&self) -> impl Iterator<Item = SystemId> {
-        let (own, noise) = match self {
-            Self::Load(step) => (Some(step.system), step.noise.as_slice()),
-            Self::Block(_) => (None, [].as_slice()),
-            Self::Backup(step) => (Some(step.system), [].as_slice()),
-        };
-        own.into_iter()
-            .chain(noise.iter().map(|noise| noise.system))
+        let noise = self.noise().iter().map(|noise| noise.system);
+        self.system().into_iter().chain(noise)
     }
 
     fn uses_medium(&self, medium: MediumId) -> bool {
@@ -525,8 +533,8 @@ impl ResolvedPlan {
         let watched = used
             .into_iter()
             .filter_map(|system| self.system(system).host);
-        let own = self.on_hosts.iter().copied();
-        own.chain(generators).chain(watched).collect()
+        let runners = self.on_hosts.iter().copied();
+        runners.chain(generators).chain(watched).collect()
     }
 
     /// Steps that put load on systems.
@@ -542,19 +550,21 @@ impl ResolvedPlan {
 
     /// The systems of a step, with the workload whose data set it works on in each.
     pub fn data_of(&self, step: &Step) -> Vec<(SystemId, &Workload)> {
-        let (own, noise) = match step {
-            Step::Load(step) => (Some((step.system, step.workload)), step.noise.as_slice()),
-            Step::Block(_) => (None, [].as_slice()),
-            Step::Backup(step) => (
-                Some((step.system, self.backup(step.backup).backup.data)),
-                [].as_slice(),
-            ),
+        let workload = match step {
+            Step::Load(step) => Some(step.workload),
+            Step::Block(_) => None,
+            Step::Backup(step) => Some(self.backup(step.backup).backup.data),
         };
-        let own = own.map(|(system, workload)| (system, &self.workload(workload).workload));
-        let noise = noise
+        let workload = workload.map(|id| &self.workload(id).workload);
+        let noise = step
+            .noise()
             .iter()
             .map(|noise| (noise.system, self.noise_data(&noise.work)));
-        own.into_iter().chain(noise).collect()
+        step.system()
+            .zip(workload)
+            .into_iter()
+            .chain(noise)
+            .collect()
     }
 
     /// The workload whose data set a noise works on.

@@ -107,32 +107,24 @@ impl<'a> Word<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::cases;
 
     #[test]
     fn passwords_of_options_do_not_show() {
-        for (text, shown) in [
-            (
-                "via = \"sshpass -p Zq ssh -p 22 {host}\"",
-                "via = \"sshpass -p *** ssh -p 22 {host}\"",
-            ),
-            (
-                "/usr/bin/sshpass -pZq ssh h",
-                "/usr/bin/sshpass -p*** ssh h",
-            ),
-            ("via = 'x sshpass -v -p Zq'", "via = 'x sshpass -v -p ***'"),
-            ("mysql -u u -pZq -P 3306 db", "mysql -u u -p*** -P 3306 db"),
-            (
-                "mariadb-dump -pZq\nssh -p22 h",
-                "mariadb-dump -p***\nssh -p22 h",
-            ),
-            ("tool --password Zq --x", "tool --password *** --x"),
-            ("plink -pw Zq h", "plink -pw *** h"),
-            (
-                "ssh -p 2222 h; docker run -p80:80",
-                "ssh -p 2222 h; docker run -p80:80",
-            ),
-            ("mysql -p", "mysql -p"),
-        ] {
+        let lines = redact_options("mariadb-dump -pZq\nssh -p22 h");
+        assert_eq!(lines, "mariadb-dump -p***\nssh -p22 h");
+        for (text, shown) in cases(
+            r#"
+via = "sshpass -p Zq ssh -p 22 {host}" => via = "sshpass -p *** ssh -p 22 {host}"
+/usr/bin/sshpass -pZq ssh h => /usr/bin/sshpass -p*** ssh h
+via = 'x sshpass -v -p Zq' => via = 'x sshpass -v -p ***'
+mysql -u u -pZq -P 3306 db => mysql -u u -p*** -P 3306 db
+tool --password Zq --x => tool --password *** --x
+plink -pw Zq h => plink -pw *** h
+ssh -p 2222 h; docker run -p80:80 => ssh -p 2222 h; docker run -p80:80
+mysql -p => mysql -p
+"#,
+        ) {
             assert_eq!(redact_options(text), shown);
             assert_eq!(redact_options(shown), shown);
         }

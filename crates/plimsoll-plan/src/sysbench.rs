@@ -9,7 +9,7 @@ use crate::words::plan_words;
 pub struct Sysbench {
     pub script: Script,
     pub tables: u32,
-    /// Of each table (`--table_size`).
+    /// Rows of each table (`--table_size`).
     pub rows: u32,
     /// How ids are drawn (`--rand-type`).
     pub distribution: Distribution,

@@ -57,6 +57,14 @@ system = "db"
 users = 8
 "#;
 
+/// Cases of a test, a line each: what is given ` => ` what is expected.
+pub(crate) fn cases(table: &str) -> impl Iterator<Item = (&str, &str)> {
+    table.trim_matches('\n').lines().map(|line| {
+        let case = line.split_once(" => ");
+        case.unwrap_or_else(|| panic!("{line}"))
+    })
+}
+
 /// With factors of the command line.
 fn scaled(scale: f64, data_scale: f64) -> Options {
     Options {

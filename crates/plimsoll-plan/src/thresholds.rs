@@ -95,7 +95,11 @@ for_each_threshold!(thresholds);
 /// Only what a plan changes: what it leaves alone is that of the plimsoll that audits.
 impl Serialize for Thresholds {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.adjusted().iter().map(|own| (own.key, own.value)))
+        serializer.collect_map(
+            self.adjusted()
+                .iter()
+                .map(|threshold| (threshold.key, threshold.value)),
+        )
     }
 }
 

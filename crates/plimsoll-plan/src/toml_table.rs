@@ -167,6 +167,14 @@ impl TomlTable {
 }
 
 impl TomlItem {
+    /// Text as it is, everything else as TOML.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+
     fn has_heading(&self) -> bool {
         matches!(self, Self::Table(_) | Self::Tables(_))
     }

@@ -23,7 +23,7 @@ pub(super) fn block(block: &Block) -> TomlTable {
             // A line each: a sweep has dozens.
             .with(
                 "job",
-                TomlItem::Lines(jobs.iter().map(|own| job(own).into()).collect()),
+                TomlItem::Lines(jobs.iter().map(|part| job(part).into()).collect()),
             ),
     }
 }
@@ -35,7 +35,7 @@ fn job(job: &BlockJob) -> TomlTable {
         [only] if only.name.is_empty() => table.and(stream(only, has_curve)),
         several => {
             let streams: Vec<TomlTable> =
-                several.iter().map(|own| stream(own, has_curve)).collect();
+                several.iter().map(|part| stream(part, has_curve)).collect();
             table.with("stream", streams)
         }
     };

@@ -1,6 +1,6 @@
 //! Steps as TOML.
 
-use super::{hosts, media, requirements};
+use super::names::{hosts, media, requirements};
 use crate::load::LoadShape;
 use crate::member_event::{MemberChange, MemberEvent};
 use crate::network::write_gbit;
@@ -42,7 +42,7 @@ fn load_step(plan: &ResolvedPlan, step: &LoadStep) -> TomlTable {
         .with("max_retries", step.max_retries)
         .with_list("require", requirements(plan, Some(&step.name)))
         .with_some("power_cut", step.power_cut)
-        .with_tables("noise", step.noise.iter().map(|own| noise(plan, own)))
+        .with_tables("noise", step.noise.iter().map(|part| noise(plan, part)))
         .with_tables("event", step.events.iter().map(event))
 }
 

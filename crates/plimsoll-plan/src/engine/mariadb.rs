@@ -83,5 +83,5 @@ pub(super) fn is_own_setting(name: &str) -> bool {
     }
     // Galera's settings load libraries and start programs.
     bare.starts_with("wsrep")
-        || (!bare.is_empty() && OWN_SETTINGS.iter().any(|own| own.starts_with(bare)))
+        || (!bare.is_empty() && OWN_SETTINGS.iter().any(|setting| setting.starts_with(bare)))
 }

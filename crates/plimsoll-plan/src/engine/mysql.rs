@@ -26,7 +26,7 @@ pub(super) static SERVER: ServerInfo = ServerInfo {
     ..mariadb::SERVER
 };
 
-/// What MySQL has beside those of MariaDB.
+/// Settings of plimsoll's that MySQL has beside those of MariaDB.
 const OWN_SETTINGS: [&str; 5] = [
     "admin_address",
     "admin_port",

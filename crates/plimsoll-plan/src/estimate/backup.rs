@@ -82,8 +82,8 @@ pub(super) fn data_of(plan: &ResolvedPlan, system: SystemId, medium: MediumId) -
             vec![&plan.workload(saved).workload]
         }
         Step::Load(step) => {
-            let own = step.noise.iter().filter(|noise| noise.system == system);
-            own.map(|noise| plan.noise_data(&noise.work)).collect()
+            let noise = step.noise.iter().filter(|noise| noise.system == system);
+            noise.map(|noise| plan.noise_data(&noise.work)).collect()
         }
         Step::Backup(_) | Step::Block(_) => Vec::new(),
     });
@@ -100,14 +100,14 @@ pub(super) fn space(plan: &ResolvedPlan, medium: MediumId) -> Bytes {
     let mut largest = Bytes(0);
     for step in &plan.steps {
         match step {
-            Step::Backup(own) => {
-                let bytes = of_cycle(&own.on, own.system, own.backup, &own.cycles, true);
+            Step::Backup(step) => {
+                let bytes = of_cycle(&step.on, step.system, step.backup, &step.cycles, true);
                 largest = largest.max(bytes);
             }
-            Step::Load(own) => {
-                for noise in &own.noise {
+            Step::Load(step) => {
+                for noise in &step.noise {
                     if let NoiseWork::Backup { backup, cycles } = &noise.work {
-                        let bytes = of_cycle(&own.on, noise.system, *backup, cycles, false);
+                        let bytes = of_cycle(&step.on, noise.system, *backup, cycles, false);
                         largest = largest.max(bytes);
                     }
                 }

@@ -9,7 +9,7 @@ use crate::{Thresholds, for_each_threshold};
 
 macro_rules! raw_audit {
     ($($key:ident, $default:literal, $unit:literal, $low:literal, $high:literal, $source:literal, $what:literal;)*) => {
-        /// What the audit's rules hold figures against, where it is not the usual. Shown in the report.
+        /// Thresholds of the audit that are not the usual ones. Shown in the report.
         #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields, expecting = "a table such as { interval = 10 }")]
         #[schemars(rename = "Audit")]

@@ -77,6 +77,7 @@ plan_table! {
 macro_rules! stream_keys {
     ($($(#[doc = $doc:literal])* $key:ident: $type:ty $(= $default:expr)?,)*) => {
         plan_table! {
+            @fields
             /// One load: requests of one kind, or `stream`s of different kinds at the same time.
             #[schemars(rename = "BlockJob", extend("required" = ["name"]))]
             pub struct RawBlockJob("a table such as { name = \"RND4K Q32T1 read\", read = 100 }") {

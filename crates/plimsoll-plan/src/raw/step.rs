@@ -175,7 +175,7 @@ plan_table! {
 }
 
 /// A member of an array, or a host of a cluster, counted from 0.
-type Member = Whole<0, 63>;
+type MemberNumber = Whole<0, 63>;
 
 plan_table! {
     /// What happens to a member of an emulated array.
@@ -185,14 +185,14 @@ plan_table! {
         /// `data_seed`), between the events that are written before and after it.
         at: RawMoment,
         /// This member fails, counted from 0.
-        fail: Member,
+        fail: MemberNumber,
         /// A new drive takes this member's place and is filled from the others.
-        replace: Member,
+        replace: MemberNumber,
         /// This member, which failed, is there again with its old data. What was written meanwhile is copied from the others:
         /// of an array without a bitmap everything.
-        r#return: Member,
+        r#return: MemberNumber,
         /// This member's drives take `factor` times as long as before all events.
-        slow: Member,
+        slow: MemberNumber,
         /// Of `slow`; 1 ends it.
         factor: Decimal<SlowFactor>,
         /// Of a cluster, or of an array behind a network: its bandwidth in each direction, such as `"1Gb"`.

@@ -86,7 +86,9 @@ pub trait PlanTable {
 /// Declares a table. Each key becomes a field, with the default also a method that gives the value; bounds are part of
 /// its type. `#[refused(KIND => HELP)]` names tables that lack the key.
 macro_rules! plan_table {
+    // Without the methods.
     (
+        @fields
         $(#[$meta:meta])*
         pub struct $name:ident($expecting:literal) {
             $(
@@ -107,16 +109,6 @@ macro_rules! plan_table {
             )*
         }
 
-        impl $name {
-            $($(
-                #[allow(dead_code, reason = "the stream of a job gives the values of keys that the job has")]
-                #[doc = concat!("Value of `", stringify!($key), "`, or its default.")]
-                pub fn $key(&self) -> <$type as $crate::value::PlanValue>::Resolved {
-                    $crate::value::OptionalKey::value(&self.$key).unwrap_or($default)
-                }
-            )?)*
-        }
-
         impl $crate::raw::PlanTable for $name {
             const EXPECTED: &'static str = $expecting;
 
@@ -133,6 +125,37 @@ macro_rules! plan_table {
             fn spans(&self) -> Vec<Option<std::ops::Range<usize>>> {
                 vec![$(self.$key.as_ref().map($crate::value::At::span)),*]
             }
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident($expecting:literal) {
+            $(
+                $(#[doc = $doc:literal])*
+                $(#[refused($($kind:pat => $help:expr),+)])?
+                $key:ident: $type:ty $(= $default:expr)?,
+            )*
+        }
+    ) => {
+        plan_table! {
+            @fields
+            $(#[$meta])*
+            pub struct $name($expecting) {
+                $(
+                    $(#[doc = $doc])*
+                    $(#[refused($($kind => $help),+)])?
+                    $key: $type $(= $default)?,
+                )*
+            }
+        }
+
+        impl $name {
+            $($(
+                #[doc = concat!("Value of `", stringify!($key), "`, or its default.")]
+                pub fn $key(&self) -> <$type as $crate::value::PlanValue>::Resolved {
+                    $crate::value::OptionalKey::value(&self.$key).unwrap_or($default)
+                }
+            )?)*
         }
     };
 }

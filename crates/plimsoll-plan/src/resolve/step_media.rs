@@ -72,7 +72,7 @@ fn media_if(
     }
 }
 
-/// Those that the plan has.
+/// Media of the list that the plan has.
 pub(super) fn named_media(
     written: &At<Vec<At<String>>>,
     names: &Names<'_>,

@@ -83,15 +83,12 @@ fn declared(properties: &Value, kind: Option<TableKind>) -> BTreeSet<String> {
 }
 
 fn is_equal(documented: &str, default: &Value) -> bool {
-    match default.as_str() {
-        None => *default == documented,
-        Some(default) => {
-            let documented = documented.trim_matches('"');
-            documented == default
-                || duration::parse(documented)
-                    .is_ok_and(|time| duration::parse(default) == Ok(time))
-        }
-    }
+    let documented = documented.trim_matches('"');
+    let default = default
+        .as_str()
+        .map_or_else(|| default.to_string(), str::to_owned);
+    documented == default
+        || duration::parse(documented).is_ok_and(|time| duration::parse(&default) == Ok(time))
 }
 
 #[test]

@@ -229,13 +229,6 @@ title = "t"
 [medium.plain]
 path = "."
 capacity = "1GiB"
-speed = "full"
-slower = 20
-fill = 0.5
-form = "auto"
-filesystem = "xfs"
-backing = "file"
-flush = "honest"
 without_fuse = "refuse"
 [medium.neither]
 [medium.small]
@@ -275,50 +268,36 @@ fn faults_of_drives_are_reported_at_once() {
       help: add one: [[step]] with `run`, `system` and `users`
     5:12: `capacity` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    6:9: `speed` is not supported without a `drive`
+    6:16: `without_fuse` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    7:10: `slower` is not supported without a `drive`
-      help: it belongs to an emulated drive: add drive = "…", or remove it
-    8:8: `fill` is not supported without a `drive`
-      help: it belongs to an emulated drive: add drive = "…", or remove it
-    9:8: `form` is not supported without a `drive`
-      help: it belongs to an emulated drive: add drive = "…", or remove it
-    10:14: `filesystem` is not supported without a `drive`
-      help: it belongs to an emulated drive: add drive = "…", or remove it
-    11:11: `backing` is not supported without a `drive`
-      help: it belongs to an emulated drive: add drive = "…", or remove it
-    12:9: `flush` is not supported without a `drive`
-      help: it belongs to an emulated drive: add drive = "…", or remove it
-    13:16: `without_fuse` is not supported without a `drive`
-      help: it belongs to an emulated drive: add drive = "…", or remove it
-    14:1: `path` is missing
+    7:1: `path` is missing
       help: name a directory: path = ".", or a drive to emulate: drive = "…"
-    17:12: `capacity` cannot be 500MB
+    10:12: `capacity` cannot be 500MB
       help: 512MiB at least
-    18:8: `fill` cannot be 1.5
+    11:8: `fill` cannot be 1.5
       help: a share of the capacity: 0 is a new drive, 1 a drive in steady state
-    19:8: unknown value `blok`
+    12:8: unknown value `blok`
       help: did you mean `block`?
-    20:14: unknown value `btrfs`
+    13:14: unknown value `btrfs`
       help: known here: `ext4`, `xfs`
-    23:12: 16 has no unit
+    16:12: 16 has no unit
       help: write sizes with a unit and in quotes: "16GiB"
-    24:8: expected a number, found "half"
+    17:8: expected a number, found "half"
       help: numbers stand without quotes
-    25:8: `path` is empty
+    18:8: `path` is empty
       help: write one line of text here
-    28:10: `slower` cannot be 0.5
+    21:10: `slower` cannot be 0.5
       help: a factor of 1 to 1000: 20 makes 80 µs 1.6 ms
-    31:12: "16 gibibytes" is not a size
+    24:12: "16 gibibytes" is not a size
       help: write sizes such as "16GiB", "512MiB" or "960GB"
-    32:8: `fill` cannot be NaN
+    25:8: `fill` cannot be NaN
       help: a share of the capacity: 0 is a new drive, 1 a drive in steady state
-    34:9: expected text in quotes, found 5
-    35:12: "-1GiB" is negative
+    27:9: expected text in quotes, found 5
+    28:12: "-1GiB" is negative
       help: write sizes such as "16GiB", "512MiB" or "960GB"
-    38:9: `speed` and `slower` exclude each other
+    31:9: `speed` and `slower` exclude each other
       help: `slower` is a fixed factor, `speed` lets plimsoll choose one or none: remove one of them
-    42:9: unknown value `ful`
+    35:9: unknown value `ful`
       help: did you mean `full`?
     "#);
 }

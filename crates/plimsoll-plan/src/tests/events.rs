@@ -1,11 +1,10 @@
 //! What happens to members of arrays and clusters.
 
-use super::drives;
+use super::{cases, drives};
 use crate::member_event::{MemberChange, MemberEvent};
 use crate::units::Nanos;
 use crate::{Parsed, PlanErrors, ResolvedPlan, describe, parse};
 
-const ARRAY: &str = "drive = \"raid5:4:fast-ssd-1t\"";
 const CLUSTER: &str = "drive = \"vsan:4:2:fast-ssd-1t\"";
 
 /// A plan with one step on a medium of such keys.
@@ -50,83 +49,27 @@ fn members_fail_and_are_replaced_at_their_times() {
 
 #[test]
 fn events_that_cannot_happen_are_refused() {
-    for (medium, text, part) in [
-        (
-            ARRAY,
-            "users = [1, 2]\nevent = [{ at = \"1s\", fail = 1 }]",
-            "`event` and more than one point exclude each other",
-        ),
-        (
-            ARRAY,
-            "users = [1]\nevent = [{ at = \"1s\", fail = 4 }]",
-            "there is no member 4",
-        ),
-        (
-            ARRAY,
-            "users = [1]\nevent = [{ at = \"1s\" }]",
-            "an event is one of `fail`, `replace`, `return`, `slow`, `network`",
-        ),
-        (
-            ARRAY,
-            "users = [1]\nevent = [{ at = \"1s\", slow = 1 }]",
-            "`slow` lacks its `factor`",
-        ),
-        (
-            ARRAY,
-            "users = [1]\nevent = [{ at = \"1s\", fail = 1, factor = 2 }]",
-            "`factor` goes with `slow`",
-        ),
-        (
-            ARRAY,
-            "users = [1]\nevent = [{ at = \"1s\", slow = 1, factor = 0.5 }]",
-            "`factor` cannot be 0.5",
-        ),
-        (
-            ARRAY,
-            "users = [1]\nevent = [{ at = \"1s\", fail = 1 }, { at = \"2s\", slow = 1, factor = 2 }]",
-            "member 1 becomes slow, and has failed before",
-        ),
-        (
-            ARRAY,
-            "users = [1]\nevent = [{ at = \"1s\", network = \"1Gb\" }]",
-            "an array on its host has no `network`",
-        ),
-        (
-            CLUSTER,
-            "users = [1]\nevent = [{ at = \"1s\", network = \"0Gb\" }]",
-            "`network` cannot be \"0Gb\"",
-        ),
-        (
-            "drive = \"raid5:4:fast-ssd-1t\"\nwithout_fuse = \"plain_directory\"",
-            "users = [1]\nevent = [{ at = \"1s\", fail = 1 }]",
-            "the members of these media cannot fail",
-        ),
-        (
-            ARRAY,
-            "users = [1]\nevent = [{ fail = 1 }]",
-            "`at` is missing",
-        ),
-        (
-            ARRAY,
-            "users = [1]\nmeasure = \"30s\"\nevent = [{ at = \"40s\", fail = 1 }]",
-            "nothing is measured before or after an event at 40s",
-        ),
-        (
-            ARRAY,
-            "users = [1]\nevent = [{ at = \"2s\", replace = 1 }]",
-            "member 1 is replaced, and is not missing",
-        ),
-        (
-            "drive = \"raid5:4:fast-ssd-1t:spares=1\"",
-            "users = [1]\nevent = [{ at = \"1s\", fail = 1 }, { at = \"2s\", return = 1 }]",
-            "member 1 returns, and is not missing",
-        ),
-        (
-            "drive = \"fast-ssd-1t\"",
-            "users = [1]\nevent = [{ at = \"1s\", fail = 1 }]",
-            "the members of these media cannot fail",
-        ),
-    ] {
+    for (text, part) in cases(
+        r#"
+drive = "raid5:4:fast-ssd-1t" | users = [1, 2] ; event = [{ at = "1s", fail = 1 }] => `event` and more than one point exclude each other
+drive = "raid5:4:fast-ssd-1t" | users = [1] ; event = [{ at = "1s", fail = 4 }] => there is no member 4
+drive = "raid5:4:fast-ssd-1t" | users = [1] ; event = [{ at = "1s" }] => an event is one of `fail`, `replace`, `return`, `slow`, `network`
+drive = "raid5:4:fast-ssd-1t" | users = [1] ; event = [{ at = "1s", slow = 1 }] => `slow` lacks its `factor`
+drive = "raid5:4:fast-ssd-1t" | users = [1] ; event = [{ at = "1s", fail = 1, factor = 2 }] => `factor` goes with `slow`
+drive = "raid5:4:fast-ssd-1t" | users = [1] ; event = [{ at = "1s", slow = 1, factor = 0.5 }] => `factor` cannot be 0.5
+drive = "raid5:4:fast-ssd-1t" | users = [1] ; event = [{ at = "1s", fail = 1 }, { at = "2s", slow = 1, factor = 2 }] => member 1 becomes slow, and has failed before
+drive = "raid5:4:fast-ssd-1t" | users = [1] ; event = [{ at = "1s", network = "1Gb" }] => an array on its host has no `network`
+drive = "vsan:4:2:fast-ssd-1t" | users = [1] ; event = [{ at = "1s", network = "0Gb" }] => `network` cannot be "0Gb"
+drive = "raid5:4:fast-ssd-1t" ; without_fuse = "plain_directory" | users = [1] ; event = [{ at = "1s", fail = 1 }] => the members of these media cannot fail
+drive = "raid5:4:fast-ssd-1t" | users = [1] ; event = [{ fail = 1 }] => `at` is missing
+drive = "raid5:4:fast-ssd-1t" | users = [1] ; measure = "30s" ; event = [{ at = "40s", fail = 1 }] => nothing is measured before or after an event at 40s
+drive = "raid5:4:fast-ssd-1t" | users = [1] ; event = [{ at = "2s", replace = 1 }] => member 1 is replaced, and is not missing
+drive = "raid5:4:fast-ssd-1t:spares=1" | users = [1] ; event = [{ at = "1s", fail = 1 }, { at = "2s", return = 1 }] => member 1 returns, and is not missing
+drive = "fast-ssd-1t" | users = [1] ; event = [{ at = "1s", fail = 1 }] => the members of these media cannot fail
+"#,
+    ) {
+        let text = text.replace(" ; ", "\n");
+        let (medium, text) = text.split_once(" | ").unwrap();
         let errors = step(medium, text).unwrap_err().to_string();
         assert!(errors.contains(part), "{errors}");
     }

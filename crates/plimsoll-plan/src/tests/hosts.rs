@@ -35,19 +35,15 @@ fn a_pattern_gives_each_host_its_own_command() {
 
 #[test]
 fn what_no_host_can_do_is_refused() {
-    for (line, message) in [
-        ("from = [\"gen4\"]", "there is no host `gen4`"),
-        ("from = [\"gen[3-1]\"]", "this is no pattern of hosts"),
-        (
-            "from = [\"gen[1-3]\", \"near\"]\nconnections = 3",
-            "4 hosts share fewer users or connections",
-        ),
-        (
-            "from = [\"near\"]\npower_cut = \"5s\"",
-            "`from` and `power_cut` exclude each other",
-        ),
-    ] {
-        let errors = bad(&with(line));
+    for (line, message) in cases(
+        r#"
+from = ["gen4"] => there is no host `gen4`
+from = ["gen[3-1]"] => this is no pattern of hosts
+from = ["gen[1-3]", "near"] ; connections = 3 => 4 hosts share fewer users or connections
+from = ["near"] ; power_cut = "5s" => `from` and `power_cut` exclude each other
+"#,
+    ) {
+        let errors = bad(&with(&line.replace(" ; ", "\n")));
         assert!(errors.contains(message), "{line}: {errors}");
     }
     let unknown = PLAN.replace("host = \"gen1\"", "host = \"db1\"");

@@ -111,56 +111,25 @@ fn preconditions_and_resets() {
 
 #[test]
 fn what_does_not_go_together() {
-    for (text, fault) in [
-        (
-            "users = [1, 2]\nfind = { p99_ms = 1 }",
-            "`find` cannot be combined with a ladder",
-        ),
-        (
-            "users = 1\nfind = { of = \"payment\" }",
-            "`find` needs exactly one limit",
-        ),
-        (
-            "users = 1\nfind = { p99_ms = 1, mean_ms = 1 }",
-            "`find` needs exactly one limit",
-        ),
-        (
-            "users = 1\nfind = { p99_ms = 1, of = \"payments\" }",
-            "there is no transaction type `payments`",
-        ),
-        (
-            "users = 5\nfind = { p99_ms = 1, most = 4 }",
-            "`most` cannot be 4",
-        ),
-        (
-            "users = 5\nfind = { p99_ms = 1, longest = \"5s\" }",
-            "`longest` is shorter than `measure`, which is 1m",
-        ),
-        ("users = 5\nfind = { p99_ms = -1 }", "`p99_ms` cannot be -1"),
-        (
-            "users = 5\nfind = { p99_ms = 1, precision = 0 }",
-            "`precision` cannot be 0",
-        ),
-        (
-            "rate = 5\nconnections = 3",
-            "`connections` is not supported beside a `rate`",
-        ),
-        (
-            "users = 5\nrate_to = 3",
-            "`rate_to` is not supported without a `rate`",
-        ),
-        (
-            "rate = [1, 2]\nrate_to = 3",
-            "`rate_to` needs a `rate` of one number",
-        ),
-        ("users = 5\nrepeat = 0", "`repeat` cannot be 0"),
-        ("users = 5\nprecondition = { users = 3 }", "lasts"),
-        (
-            "rate = 5\nprecondition = { users = 3, lasts = \"1s\" }",
-            "`users` of a precondition is not supported beside a `rate`",
-        ),
-    ] {
-        let message = bad(&with(text));
+    for (text, fault) in cases(
+        r#"
+users = [1, 2] ; find = { p99_ms = 1 } => `find` cannot be combined with a ladder
+users = 1 ; find = { of = "payment" } => `find` needs exactly one limit
+users = 1 ; find = { p99_ms = 1, mean_ms = 1 } => `find` needs exactly one limit
+users = 1 ; find = { p99_ms = 1, of = "payments" } => there is no transaction type `payments`
+users = 5 ; find = { p99_ms = 1, most = 4 } => `most` cannot be 4
+users = 5 ; find = { p99_ms = 1, longest = "5s" } => `longest` is shorter than `measure`, which is 1m
+users = 5 ; find = { p99_ms = -1 } => `p99_ms` cannot be -1
+users = 5 ; find = { p99_ms = 1, precision = 0 } => `precision` cannot be 0
+rate = 5 ; connections = 3 => `connections` is not supported beside a `rate`
+users = 5 ; rate_to = 3 => `rate_to` is not supported without a `rate`
+rate = [1, 2] ; rate_to = 3 => `rate_to` needs a `rate` of one number
+users = 5 ; repeat = 0 => `repeat` cannot be 0
+users = 5 ; precondition = { users = 3 } => lasts
+rate = 5 ; precondition = { users = 3, lasts = "1s" } => `users` of a precondition is not supported beside a `rate`
+"#,
+    ) {
+        let message = bad(&with(&text.replace(" ; ", "\n")));
         assert!(message.contains(fault), "{text}: {message}");
     }
 }
@@ -198,26 +167,16 @@ fn sizes_of_memory_follow_the_data() {
         "scaled_settings = { innodb_buffer_pool_size = \"24GiB\" }",
     );
     assert_eq!(mariadb["innodb_buffer_pool_size"], "246M");
-    for (more, fault) in [
-        (
-            "settings = { a = 1 }\nscaled_settings = { a = \"1GiB\" }",
-            "`a` is in `settings` too",
-        ),
-        ("scaled_settings = { a = 5 }", "5 has no unit"),
-        (
-            "scaled_settings = { port = \"1GiB\" }",
-            "`port` cannot be set",
-        ),
-        (
-            "settings = { archive_command = \"cp %p x\" }",
-            "the value starts a program",
-        ),
-        (
-            "settings = { stats_temp_directory = \"../notes\" }",
-            "the value leads out of the server's directory",
-        ),
-    ] {
-        let message = bad(&plan("postgres", more));
+    for (more, fault) in cases(
+        r#"
+settings = { a = 1 } ; scaled_settings = { a = "1GiB" } => `a` is in `settings` too
+scaled_settings = { a = 5 } => 5 has no unit
+scaled_settings = { port = "1GiB" } => `port` cannot be set
+settings = { archive_command = "cp %p x" } => the value starts a program
+settings = { stats_temp_directory = "../notes" } => the value leads out of the server's directory
+"#,
+    ) {
+        let message = bad(&plan("postgres", &more.replace(" ; ", "\n")));
         assert!(message.contains(fault), "{more}: {message}");
     }
     assert!(

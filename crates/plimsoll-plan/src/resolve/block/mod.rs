@@ -1,5 +1,6 @@
 //! Block workloads: the jobs of a profile, jobs of the plan's own, or a job file of fio's.
 
+mod file;
 mod job;
 pub mod profile;
 mod step;
@@ -12,9 +13,8 @@ use profile::Profile;
 use crate::Options;
 use crate::error::suggestion;
 use crate::findings::Findings;
-use crate::raw::{LEAST_FILE, PlanTable, RawBlock, TableKind};
+use crate::raw::{PlanTable, RawBlock, TableKind};
 use crate::resolved::{Block, BlockJob, BlockWork};
-use crate::size::{self, LARGEST};
 use crate::units::Bytes;
 use crate::value::{At, OptionalKey};
 
@@ -31,7 +31,7 @@ pub(super) fn resolve(
 ) -> Option<Block> {
     let raw = at.get();
     if let Some(path) = raw.fio_job.value() {
-        return Some(file(raw, path, findings));
+        return Some(job_file(raw, path, findings));
     }
     let profile = raw
         .profile
@@ -72,12 +72,8 @@ pub(super) fn resolve(
             "it has one of its own",
         );
     }
-    if let Some(size) = &raw.size
-        && size.value().0 < LEAST_FILE
-    {
-        let least = size::write(Bytes(LEAST_FILE));
-        let message = format!("`size` cannot be {}", size::write(size.value()));
-        findings.error(size.span(), message, format!("{least} at least"));
+    if let Some(size) = &raw.size {
+        file::check(size, findings);
     }
     let workers = profile.and_then(|profile| profile.workers);
     let size = profile.and_then(|profile| profile.size);
@@ -89,7 +85,7 @@ pub(super) fn resolve(
             None => raw.source.value().unwrap_or_default(),
         },
         workers: raw.workers.value().or(workers).unwrap_or(1),
-        size: scaled(
+        size: file::scaled(
             raw.size.value().or(size).unwrap_or(DEFAULT_SIZE),
             options.data_scale,
         ),
@@ -101,20 +97,8 @@ pub(super) fn resolve(
     Some(block)
 }
 
-/// Whole MiB, so that every usual size of requests divides it, within the sizes that a plan may state.
-fn scaled(size: Bytes, factor: f64) -> Bytes {
-    let mebibyte = Bytes::mib(1).0;
-    let mebibytes = if factor == 1.0 {
-        size.0 / mebibyte
-    } else {
-        (size.0 as f64 * factor) as u64 / mebibyte
-    };
-    // Whatever the factor, sums of sizes do not overflow.
-    Bytes(mebibytes.min(LARGEST.0 / mebibyte) * mebibyte).max(Bytes(LEAST_FILE))
-}
-
 /// A job file is run as it is: only the space that it needs can be set beside it.
-fn file(raw: &RawBlock, path: String, findings: &mut Findings<'_>) -> Block {
+fn job_file(raw: &RawBlock, path: String, findings: &mut Findings<'_>) -> Block {
     let is_harmless = |key: &str| match key {
         "workers" => raw.workers.value() == Some(1),
         "fill" => raw.fill.value() == Some(0.0),

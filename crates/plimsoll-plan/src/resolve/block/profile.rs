@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{job, scaled};
+use super::{file, job};
 use crate::findings::Findings;
 use crate::raw::RawProfile;
 use crate::resolved::BlockJob;
@@ -118,7 +118,7 @@ fn resolve(name: &'static str, raw: &RawProfile, findings: &mut Findings<'_>) ->
         about: about?,
         source: source?,
         workers: raw.workers.value(),
-        size: raw.size.value().map(|size| scaled(size, 1.0)),
+        size: raw.size.value().map(|size| file::scaled(size, 1.0)),
         fill: raw.fill.value(),
         jobs,
     })
