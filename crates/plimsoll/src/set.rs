@@ -1,4 +1,4 @@
-//! A set of runs: a directory with a plan, a list of its cells, and a run file for each cell that was carried out.
+//! A set of runs: a directory with a plan, a list of its cells, and a run file for each cell that ran.
 //!
 //! The list is written before the first cell and never changed; what became of a cell is in its run file, so that a set
 //! that was interrupted goes on where it stopped. Several hosts may run cells of one set: each cell has a lock, and the
@@ -29,7 +29,7 @@ const SPEED: &str = "speed.json";
 const FORMAT: u32 = 1;
 const LONGEST_LABEL: usize = 80;
 
-/// What `set.json` holds.
+/// Content of `set.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SetList {
     pub format: u32,
@@ -38,7 +38,7 @@ pub struct SetList {
     pub data_scale: f64,
     pub seed: Option<u64>,
     pub axes: Vec<SetAxis>,
-    /// In the order of carrying out.
+    /// In the order in which they run.
     pub cells: Vec<SetCell>,
 }
 
@@ -54,7 +54,7 @@ pub struct SetCell {
     /// Name of the run file in the set's directory.
     pub file: String,
     pub repeat: u32,
-    /// Of each axis, the place of the value.
+    /// Place of the value on each axis.
     pub choice: Vec<usize>,
 }
 
@@ -224,7 +224,7 @@ impl RunSet {
         self.file(cell).with_extension("lock")
     }
 
-    /// What the cell's run file has as its status; `None` without a readable one.
+    /// Status in the cell's run file; none without a readable one.
     pub fn status(&self, cell: &SetCell) -> Option<RunStatus> {
         let path = self.file(cell);
         let head = path.exists().then(|| runfile::read_head(&path));
@@ -255,7 +255,7 @@ impl RunSet {
         }
     }
 
-    /// The run of a cell that was carried out to its end; `None` for one that was not, or not yet.
+    /// The complete run of a cell; none for one that is not complete, or has not run.
     pub fn complete(&self, cell: &SetCell) -> Result<Option<Record>, Failure> {
         let path = self.file(cell);
         if !path.exists() {
@@ -269,7 +269,7 @@ impl RunSet {
         }
     }
 
-    /// Puts the file of a cell that did not come to its end aside, so that the cell can be carried out again.
+    /// Puts the file of a cell that is not complete aside, so that the cell can run again.
     pub fn put_aside(&self, cell: &SetCell) -> Result<(), Failure> {
         let path = self.file(cell);
         if path.exists() {

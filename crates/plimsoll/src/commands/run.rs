@@ -74,7 +74,7 @@ fn run_plan(args: &RunArgs, plan: PlanText) -> Result<ExitCode, Failure> {
     let live = LiveServer::start_if_wanted(args, &output)?;
     let mut job = job(args, plan, text, output, warnings)?;
     for chosen in choose(&job.plan, &interrupt, args.flags.quiet)? {
-        job = chosen.of_job(job);
+        job = chosen.apply_to(job);
     }
     let done = attempts(job, |job| execute(job, interrupt.clone()))?;
     let _live = live.end_run();

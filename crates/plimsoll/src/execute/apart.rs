@@ -15,7 +15,7 @@ use crate::in_order::work_in_order;
 use crate::progress::Progress;
 use crate::signals::Interrupt;
 
-/// What was recorded on one medium. It began at 0.
+/// Record of one medium. It began at 0.
 struct MediumEnd {
     file: RunFile,
     lasted: Nanos,

@@ -9,6 +9,7 @@ use plimsoll_record::runfile::RunFileError;
 use crate::failure::{Failure, FailureReason};
 
 /// Why a run ends before its last step.
+#[derive(Debug)]
 pub(super) enum RunError {
     Interrupted,
     Failed(FailureReason),

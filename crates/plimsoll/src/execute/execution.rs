@@ -22,7 +22,7 @@ pub(super) struct Execution<'a> {
     drives: Drives<'a>,
     /// Acknowledged commits and data that were lost, a text each.
     pub losses: Vec<String>,
-    /// What could not be stopped or removed.
+    /// Errors of stopping and removing.
     pub trouble: Vec<String>,
 }
 

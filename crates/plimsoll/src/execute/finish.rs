@@ -32,9 +32,9 @@ pub(super) struct RunEnd {
     pub result: StepResult<()>,
     /// Acknowledged commits and data that were lost, a text each.
     pub losses: Vec<String>,
-    /// What the probes could not read.
+    /// Files that the probes could not read.
     pub warnings: Vec<Warning>,
-    /// What could not be stopped or removed.
+    /// Errors of stopping and removing.
     pub trouble: Vec<String>,
 }
 

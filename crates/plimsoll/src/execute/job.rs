@@ -10,11 +10,11 @@ use plimsoll_record::message::EventKind;
 use plimsoll_record::{RunInfo, RunStatus};
 use plimsoll_worker::session::Together;
 
-/// What to run and where to record it.
+/// A plan to run, and where to record it.
 #[derive(Debug)]
 pub struct Job {
     pub plan: ResolvedPlan,
-    /// Of the inputs: the plan's, or drawn.
+    /// Seed of the inputs: the plan's, or drawn.
     pub seed: u64,
     pub plan_text: String,
     pub output: PathBuf,
@@ -47,7 +47,7 @@ pub struct NextFactor {
 
 impl NextFactor {
     pub fn is_for(&self, medium: &str) -> bool {
-        self.media.is_empty() || self.media.iter().any(|own| own == medium)
+        self.media.is_empty() || self.media.iter().any(|name| name == medium)
     }
 }
 

@@ -36,7 +36,7 @@ use crate::signals::Interrupt;
 #[derive(Debug)]
 pub struct JoinedRun {
     pub run_file: PathBuf,
-    /// What was read from journals, in words.
+    /// Summary of what was read from journals.
     pub text: String,
 }
 
@@ -237,7 +237,7 @@ impl Joining<'_> {
         .map_err(keep_the_journals)
     }
 
-    /// What the journal of a host has to have.
+    /// The part of the run that the journal of a host has to have.
     fn past_session(&self, id: HostId, subject: SubjectId) -> PastSession {
         let is_plan = self.plan.on_hosts.contains(&id);
         let last_samples = (self.record.series.iter())

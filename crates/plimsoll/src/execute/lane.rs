@@ -75,7 +75,7 @@ impl EndedLane {
 pub(super) struct PointResult {
     /// In the order of the tasks.
     pub lanes: Vec<EndedLane>,
-    /// Of the neighbours' backups.
+    /// Result of the neighbours' backups.
     pub noise: StepResult<()>,
 }
 

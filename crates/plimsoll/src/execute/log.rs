@@ -244,3 +244,56 @@ impl RunLog {
         Ok(record)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_plan::RecordedPlan;
+    use plimsoll_record::fixture::single_point;
+
+    use super::*;
+
+    #[test]
+    fn a_phase_ends_whether_its_work_succeeds_or_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.plimsoll");
+        let run = single_point().run;
+        let file = RunFile::create(&path, &run, "", &RecordedPlan::Imported).unwrap();
+        let clock = Clock::Virtual(VirtualClock::default());
+        let log = RunLog::new(file, clock, Progress::new(true, Nanos::ZERO));
+        let second = Nanos::from_secs;
+        let done = log.phase("a", None, PhaseKind::Check, |_| log.pass_until(second(1)));
+        assert!(done.is_ok());
+        let failed: StepResult<()> = log.phase("b", None, PhaseKind::Reset, |phase| {
+            assert_eq!(phase.start, second(1));
+            log.pass_until(second(3))?;
+            Err(RunError::Interrupted)
+        });
+        assert!(matches!(failed, Err(RunError::Interrupted)));
+        let phases = runfile::read(&path).unwrap().phases;
+        let ends: Vec<(Nanos, bool)> = phases
+            .iter()
+            .map(|phase| (phase.end, phase.complete))
+            .collect();
+        assert_eq!(ends, [(second(1), true), (second(3), false)]);
+    }
+
+    #[test]
+    fn points_are_numbered_as_they_begin() {
+        let record = single_point();
+        let plan = RecordedPlan::Imported;
+        let file = RunFile::part(&record.run, "", &plan).unwrap();
+        let clock = Clock::Virtual(VirtualClock::default());
+        let log = RunLog::new(file, clock, Progress::new(true, Nanos::ZERO));
+        log.subject(SubjectKind::System, "db").unwrap();
+        for number in 1..3 {
+            assert_eq!(log.next_point(), PointId(number));
+            let point = Point {
+                id: log.next_point(),
+                medium: None,
+                system: SubjectId(1),
+                ..record.points[0].clone()
+            };
+            log.begin_point(&point).unwrap();
+        }
+    }
+}

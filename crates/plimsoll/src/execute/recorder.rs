@@ -283,7 +283,7 @@ impl<'a> LaneRecorder<'a> {
         Ok(())
     }
 
-    /// What was due in a phase belongs to its window, whenever it ended.
+    /// Adds times of what was due in an earlier phase: they belong to its window, whenever they ended.
     fn add_earlier(&mut self, earlier: &LateTimes) -> StepResult<()> {
         let kind = earlier.place.phase;
         if let Some(phase) = self.phase.as_mut().filter(|phase| phase.kind == kind) {
@@ -341,7 +341,7 @@ impl<'a> LaneRecorder<'a> {
             return;
         };
         let lasted = phase.end - phase.start;
-        let of = planned(&self.timeline, phase.kind)
+        let planned = planned(&self.timeline, phase.kind)
             .map(|planned| format!("/{}", whole_seconds(planned)));
         let load_left = self.timeline.load_end().saturating_sub(second.tick.end);
         let progress = self.log.progress();
@@ -350,7 +350,7 @@ impl<'a> LaneRecorder<'a> {
             self.title,
             phase.kind.name(),
             lasted_shown(self.point, lasted),
-            of.unwrap_or_default(),
+            planned.unwrap_or_default(),
             self.figures(&phase.tallies, lasted),
             progress.time_left(load_left)
         );

@@ -70,3 +70,43 @@ impl<'a> RunContext<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+pub(super) mod fixture {
+    use plimsoll_load::clock::{Clock, VirtualClock};
+    use plimsoll_plan::parse;
+    use plimsoll_record::runfile::RunFile;
+
+    use super::*;
+    use crate::drive_file;
+    use crate::progress::Progress;
+    use crate::signals::Interrupt;
+
+    /// Does something with a run of this plan in virtual time, whose file is in memory.
+    pub fn with_run(plan: &str, test: impl FnOnce(RunContext<'_>)) {
+        let parsed = parse(plan, &drive_file::options());
+        let job = Job {
+            plan: parsed.unwrap_or_else(|errors| panic!("{errors}")).plan,
+            seed: 1,
+            plan_text: plan.into(),
+            output: "r.plimsoll".into(),
+            run_id: "run".into(),
+            started_at: String::new(),
+            command: String::new(),
+            label: None,
+            quiet: true,
+            virtual_time: true,
+            overwrite: Vec::new(),
+            next_factors: Vec::new(),
+            together: None,
+            notes: Vec::new(),
+        };
+        let file = RunFile::part(&job.run_info(), plan, &job.recorded_plan()).unwrap();
+        let clock = Clock::Virtual(VirtualClock::default());
+        test(RunContext {
+            job: &job,
+            log: &RunLog::new(file, clock, Progress::new(true, Nanos::ZERO)),
+            interrupt: &Interrupt::default(),
+        });
+    }
+}

@@ -31,7 +31,7 @@ pub(super) struct Waiter<'a> {
     pub counted: ProgressUnit,
 }
 
-/// Tasks on threads of their own. The scope joins them; dropped before they have ended, they are canceled.
+/// Tasks on separate threads. The scope joins them; dropped before they have ended, they are canceled.
 pub(super) struct Tasks<'scope, T> {
     threads: Vec<ScopedJoinHandle<'scope, ()>>,
     results: Receiver<T>,
@@ -94,7 +94,7 @@ impl<T> Drop for Tasks<'_, T> {
 }
 
 impl Waiter<'_> {
-    /// The result of one task on a thread of its own.
+    /// The result of one task on another thread.
     pub fn run<T: Send>(&self, task: impl FnOnce(&LoadControl) -> T + Send) -> StepResult<T> {
         self.run_all([task])?.pop().ok_or_else(|| self.fault())
     }

@@ -1,6 +1,6 @@
 //! The right to run a cell: one process at a time has it, on whichever of the hosts that share the set's directory.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 
 use crate::failure::Failure;
 
-/// What a lock begins with: a file of somebody else does not.
+/// Start of each lock: a file of somebody else does not begin with it.
 const HOLDER: &str = "process ";
 
 /// A locked file, flock(2), which is removed when this is dropped. The lock of a process that was killed is free again, and
@@ -32,12 +32,12 @@ impl CellLock {
             }
             // Its holder may have removed it after it was opened here: such a lock excludes no one.
             if is_at(&file, path) {
-                return Self::of_this_process(file, path);
+                return Self::hold(file, path);
             }
         }
     }
 
-    fn of_this_process(mut file: File, path: &Path) -> Result<Self, Failure> {
+    fn hold(mut file: File, path: &Path) -> Result<Self, Failure> {
         let holder = format!("{HOLDER}{} of {}\n", std::process::id(), host());
         expect_lock(&mut file)
             .and_then(|()| file.set_len(0))
@@ -86,9 +86,10 @@ fn expect_lock(file: &mut File) -> io::Result<()> {
 }
 
 fn is_at(file: &File, path: &Path) -> bool {
-    let own = file.metadata().map(|about| (about.dev(), about.ino()));
-    let named = fs::metadata(path).map(|about| (about.dev(), about.ino()));
-    own.is_ok_and(|own| named.is_ok_and(|named| own == named))
+    let identity = |about: Metadata| (about.dev(), about.ino());
+    let opened = file.metadata().map(identity);
+    let named = fs::metadata(path).map(identity);
+    opened.is_ok_and(|opened| named.is_ok_and(|named| opened == named))
 }
 
 fn held(path: &Path) -> Failure {
@@ -120,9 +121,9 @@ mod tests {
         let path = dir.path().join("001.lock");
         let lock = CellLock::take(&path).unwrap();
         let refused = CellLock::take(&path).unwrap_err().text();
-        let own = format!("process {} of ", std::process::id());
+        let holder = format!("process {} of ", std::process::id());
         assert!(
-            refused.contains(&own) && refused.contains("runs this cell"),
+            refused.contains(&holder) && refused.contains("runs this cell"),
             "{refused}"
         );
         drop(lock);

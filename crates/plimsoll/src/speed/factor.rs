@@ -14,7 +14,7 @@ pub struct TooFast<W> {
     /// Its place among the drives.
     pub drive: usize,
     pub factor: u32,
-    /// What made it fail.
+    /// Evidence that it failed.
     pub why: W,
 }
 

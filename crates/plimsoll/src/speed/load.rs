@@ -31,7 +31,7 @@ pub struct ProbeLoad {
     pub read_percent: u32,
     /// Each write is made durable.
     pub flushes: bool,
-    /// What a thread computes before each request.
+    /// Time that a thread computes before each request.
     pub work: Nanos,
     /// After so many durable writes comes a checkpoint: many pages are written at once.
     pub checkpoints: bool,
@@ -76,8 +76,8 @@ pub fn loads_on(plan: &ResolvedPlan, medium: MediumId) -> Vec<ProbeLoad> {
 
 /// Most connections of its points, or what a search may reach.
 fn users(step: &LoadStep) -> u32 {
-    let own = step.points.iter().map(|load| load.connections());
-    own.max().unwrap_or(1)
+    let connections = step.points.iter().map(|load| load.connections());
+    connections.max().unwrap_or(1)
 }
 
 /// Half of the requests are reads, the others durable writes.
@@ -115,7 +115,7 @@ fn requests(job: &BlockJob, workers: u32) -> ProbeLoad {
     }
 }
 
-/// What the threads of a load share.
+/// State that the threads of a load share.
 pub struct RunningLoad {
     clock: Clock,
     commits: AtomicU64,
@@ -290,7 +290,7 @@ on = ["b", "c"]
         let plan = parse(PLAN, &drive_file::options())
             .unwrap_or_else(|errors| panic!("{errors}"))
             .plan;
-        let of: Vec<Vec<ProbeLoad>> = plan.medium_ids().map(|id| loads_on(&plan, id)).collect();
+        let loads: Vec<Vec<ProbeLoad>> = plan.medium_ids().map(|id| loads_on(&plan, id)).collect();
         let block = ProbeLoad {
             threads: 16,
             read_percent: 70,
@@ -298,9 +298,9 @@ on = ["b", "c"]
             work: Nanos::ZERO,
             checkpoints: false,
         };
-        assert_eq!(of[0], [database(4)], "the same load once");
-        assert_eq!(of[1], [database(MOST_THREADS), block]);
-        assert_eq!(of[2], [block]);
+        assert_eq!(loads[0], [database(4)], "the same load once");
+        assert_eq!(loads[1], [database(MOST_THREADS), block]);
+        assert_eq!(loads[2], [block]);
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Chooses how much slower emulated drives run than rated, before a run: `speed = "auto"`.
 //!
 //! Drives that are compared as they ran get the same factor, since only drives slowed alike can be; where full speed is
-//! predicted, each gets its own.
+//! predicted, each gets a separate one.
 
 mod alike;
 mod factor;
 mod load;
 mod probe;
+
+use std::slice;
 
 use plimsoll_analysis::summary::TooLate;
 use plimsoll_plan::resolved::{Medium, ResolvedPlan};
@@ -28,14 +30,14 @@ use probe::{Candidate, Unmounting, probe};
 pub struct ChosenSpeed {
     pub factor: u32,
     pub reason: EventKind,
-    /// Whose it is; empty: of all whose speed is chosen.
+    /// Media that it is for; empty: all whose speed is chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<String>,
 }
 
 impl ChosenSpeed {
-    /// Of an earlier run of the same set, if its plan left the choice to plimsoll.
-    pub fn of_record(record: &Record) -> Option<Self> {
+    /// Speed of an earlier run of the same set, if its plan left the choice to plimsoll.
+    pub fn from_record(record: &Record) -> Option<Self> {
         let reason = record.events.iter().find_map(|event| match event.kind {
             EventKind::FullSpeed | EventKind::SlowedDown { .. } => Some(event.kind.clone()),
             _ => None,
@@ -52,7 +54,7 @@ impl ChosenSpeed {
     }
 
     /// The job at this speed, with the reason among its notes.
-    pub fn of_job(self, mut job: Job) -> Job {
+    pub fn apply_to(self, mut job: Job) -> Job {
         set(&mut job.plan, &self.media, self.factor);
         job.notes.push(self.reason);
         job.next_factors
@@ -82,8 +84,9 @@ pub fn choose(
         let alike = choose_alike(&[plan], interrupt, quiet)?;
         return Ok(alike.into_iter().collect());
     }
-    let each = candidates.chunks(1);
-    each.map(|own| for_all(own, own[0].media.clone(), interrupt, quiet))
+    candidates
+        .iter()
+        .map(|one| for_all(slice::from_ref(one), one.media.clone(), interrupt, quiet))
         .collect()
 }
 
@@ -234,7 +237,7 @@ mod tests {
     fn the_reason_is_the_drive_that_was_too_fast() {
         let plan = plan("[medium.a]\ndrive = \"kingston-dc1500m-960g\"");
         let candidates = candidates(&[&plan]);
-        let own = ["a".to_owned(), "b".to_owned()];
+        let both = ["a".to_owned(), "b".to_owned()];
         let because = |media: &[String], factor, tried, added_percent| {
             let too_fast = TooFast {
                 drive: 0,
@@ -253,9 +256,9 @@ mod tests {
         };
         let texts = [
             Messages::english().event(&reason(&full, &candidates, &[])),
-            Messages::english().event(&reason(&full, &candidates, &own)),
+            Messages::english().event(&reason(&full, &candidates, &both)),
             because(&[], 2, 1, Some(29.4)),
-            because(&own, 5, 2, Some(29.4)),
+            because(&both, 5, 2, Some(29.4)),
             because(&[], 20, 10, None),
         ];
         insta::assert_snapshot!(texts.join("\n"), @r"

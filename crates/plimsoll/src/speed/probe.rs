@@ -20,7 +20,7 @@ use crate::execute::{PreparedDrive, prepare_drive, program};
 use crate::failure::Failure;
 use crate::signals::Interrupt;
 
-/// What late answers and waiting in the kernel may add to the modelled time in a probe, in percent: half of what makes a
+/// Percent that late answers and waiting in the kernel may add to the modelled time in a probe: half of what makes a
 /// point invalid, because a run is longer than a probe and does more.
 const ADDED_PERCENT: f64 = ADDED_LIMIT * 100.0 / 2.0;
 const WAITING_PERCENT: f64 = WAITING_LIMIT * 100.0 / 2.0;
@@ -40,7 +40,7 @@ pub struct Candidate {
     pub loads: Vec<ProbeLoad>,
 }
 
-/// Probed drives are unmounted beside the next probe, on threads of their own.
+/// Probed drives are unmounted beside the next probe, on separate threads.
 #[derive(Default)]
 pub struct Unmounting(Vec<std::thread::JoinHandle<()>>);
 
@@ -222,7 +222,7 @@ fn late(lateness: DriveLateness) -> Option<TooLate> {
     })
 }
 
-/// Of all requests of a block device so far.
+/// Times of all requests of a block device so far.
 fn kernel_times(device: &Path) -> Option<KernelTimes> {
     let name = device.file_name()?.to_str()?;
     let text = std::fs::read_to_string(format!("/sys/class/block/{name}/stat")).ok()?;
@@ -257,16 +257,16 @@ mod tests {
 
     #[test]
     fn half_of_what_makes_a_point_invalid_is_too_late() {
-        let of = |added_percent, waiting_percent| {
+        let late_percent = |added_percent, waiting_percent| {
             late(DriveLateness {
                 added_percent,
                 waiting_percent,
             })
             .and_then(|late| late.added_percent)
         };
-        assert_eq!(of(2.4, 99.0), None);
-        assert_eq!(of(2.6, 99.0), Some(2.6));
-        assert_eq!(of(0.0, 101.0), Some(101.0));
+        assert_eq!(late_percent(2.4, 99.0), None);
+        assert_eq!(late_percent(2.6, 99.0), Some(2.6));
+        assert_eq!(late_percent(0.0, 101.0), Some(101.0));
     }
 
     proptest! {

@@ -43,7 +43,7 @@ impl<'a> CellRunner<'a> {
             .cells
             .iter()
             .try_for_each(|cell| expect_no_journals(set, cell))?;
-        let speed = speed_of(args, set, matrix, &interrupt)?;
+        let speed = speed_for_all(args, set, matrix, &interrupt)?;
         Ok(Self {
             args,
             set,
@@ -143,7 +143,7 @@ impl<'a> CellRunner<'a> {
         let warnings = warning_lines(&cell.file, &planned.parsed.warnings);
         let mut job = job(self.args, plan, planned.text.clone(), output, warnings)?;
         if let Some(speed) = &self.speed {
-            job = speed.clone().of_job(job);
+            job = speed.clone().apply_to(job);
             // A later cell at another factor could not be compared with those before it.
             job.next_factors.clear();
         }
@@ -196,7 +196,7 @@ fn expect_no_journals(set: &RunSet, cell: &SetCell) -> Result<(), Failure> {
 }
 
 /// The same speed for all cells, on whichever host they run: what one of them has written, or was run at, or a new choice.
-fn speed_of(
+fn speed_for_all(
     args: &RunArgs,
     set: &RunSet,
     matrix: &Matrix,
@@ -212,7 +212,7 @@ fn speed_of(
     // Sets of earlier versions have the speed in their runs only.
     for cell in set.list.cells.iter().filter(|cell| !set.may_run(cell)) {
         let record = set.complete(cell)?;
-        if let Some(speed) = record.as_ref().and_then(ChosenSpeed::of_record) {
+        if let Some(speed) = record.as_ref().and_then(ChosenSpeed::from_record) {
             return Ok(Some(speed));
         }
     }

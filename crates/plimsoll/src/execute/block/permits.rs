@@ -53,9 +53,9 @@ pub(in super::super) fn device_permit(
 
 /// A job file that may be run.
 pub(in super::super) struct GrantedJobFile {
-    /// What fio gets.
+    /// Text that fio gets.
     pub text: String,
-    /// What it names outside of its directory.
+    /// Paths that it names outside of its directory.
     pub grants: Vec<OverwriteGrant>,
 }
 

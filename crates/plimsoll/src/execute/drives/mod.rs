@@ -215,3 +215,44 @@ impl<'a> Drives<'a> {
         drives.flat_map(|(_, drive)| drive.end()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::fixture::with_run;
+    use super::*;
+
+    const PLAN: &str = r#"
+title = "t"
+[medium.a]
+drive = "kingston-dc1500m-960g"
+[system.db]
+engine = "sqlite"
+[workload.w.tpcc]
+warehouses = 1
+[[step]]
+run = "w"
+system = "db"
+on = ["a"]
+users = 1
+"#;
+
+    #[test]
+    fn a_simulated_drive_is_used_until_it_is_unmounted() {
+        with_run(PLAN, |run| {
+            let mut drives = Drives::new(run);
+            let medium = run.plan().medium_ids().next().unwrap();
+            assert!(drives.find(Some(medium)).is_none());
+            let limits = &run.plan().systems[0].limits;
+            for _ in 0..2 {
+                let ready = drives.ready(medium, "db", limits).unwrap();
+                assert_eq!(ready.drive, None);
+            }
+            let found = drives.find(Some(medium));
+            assert!(matches!(found, Some(DriveInUse::Simulated(_))));
+            assert!(drives.timed_files(Some(medium), medium).is_some());
+            assert!(!drives.is_mounted(medium) && drives.died(Some(medium)).is_none());
+            drives.unmount(medium).unwrap();
+            assert!(drives.find(Some(medium)).is_none());
+        });
+    }
+}

@@ -393,3 +393,44 @@ impl<'a> Systems<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::fixture::with_run;
+    use super::*;
+
+    const PLAN: &str = r#"
+title = "t"
+[system.db]
+engine = "mock"
+[workload.w.tpcc]
+warehouses = 1
+[[step]]
+run = "w"
+system = "db"
+users = 1
+"#;
+
+    #[test]
+    fn a_system_is_used_between_its_start_and_its_end() {
+        with_run(PLAN, |run| {
+            let plan = run.plan();
+            let mut drives = Drives::new(run);
+            let mut systems = Systems::new(run);
+            let system = plan.system_ids().next().unwrap();
+            let instance = InstanceId::all(plan, system, None).next().unwrap();
+            assert!(systems.get(instance).is_err(), "not prepared");
+            let setup = InstanceSetup {
+                step: plan.step_ids().next().unwrap(),
+                instance,
+                workload: &plan.workloads[0].workload,
+            };
+            for _ in 0..2 {
+                systems.prepare(&mut drives, "w", &[setup]).unwrap();
+                systems.get(instance).unwrap();
+            }
+            assert_eq!(systems.end(), [""; 0]);
+            assert!(systems.get(instance).is_err(), "ended");
+        });
+    }
+}
