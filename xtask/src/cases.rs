@@ -134,7 +134,7 @@ fn loads(binary: &Path, run: &Path) -> Task<Vec<Load>> {
         Some(Load {
             medium: point["medium"].as_str()?.to_owned(),
             users: point["users"].as_u64()?,
-            per_second: point["completed_per_second"]
+            per_second: point["completed_per_second"]["value"]
                 .as_f64()
                 .filter(|rate| *rate > 0.0)?,
             p99_ms: point["overall"]["response"]["p99_ms"].as_f64()?,

@@ -1,11 +1,18 @@
 //! What must hold before a change is merged. Each step can be repeated alone.
 
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::thread;
+
 use crate::bench::server::Kind;
 use crate::exec::{Failure, Task, cargo, failed, root, timed};
-use crate::suite::{self, Compiler};
+use crate::suite::{self, Compiler, Program};
 use crate::{pages, tidy, web};
 
 const CLIPPY: &str = "cargo clippy --workspace --all-targets -- -D warnings";
+
+const PAGES: &str = "cargo xtask pages target/debug/plimsoll";
+const PAGES_AND_TEST: &str = "cargo xtask pages target/debug/plimsoll; cargo xtask test";
 
 /// Tests come last, so that their summary is what a reader sees at the end.
 pub fn run() -> Task {
@@ -24,17 +31,13 @@ pub fn run() -> Task {
         programs = suite::build(Compiler::Clippy)?;
         Ok(())
     })?;
-    step(
-        &mut done,
-        "pages",
-        "cargo xtask pages target/debug/plimsoll",
-        || pages::run(&root().join("target/debug/plimsoll")),
-    )?;
+    let plimsoll = root().join("target/debug/plimsoll");
+    step(&mut done, "live page", PAGES, || pages::run_live(&plimsoll))?;
     step(&mut done, "doc", "cargo test --workspace --doc", || {
         suite::doc(Compiler::Clippy)
     })?;
-    step(&mut done, "test", "cargo xtask test", || {
-        suite::run_programs(&programs)
+    step(&mut done, "pages and test", PAGES_AND_TEST, || {
+        pages_beside_tests(&plimsoll, &programs)
     })?;
     eprintln!("ci: passed: {}", done.join(", "));
     Ok(())
@@ -59,6 +62,19 @@ pub fn quick() -> Task {
     )?;
     eprintln!("quick: passed: {}", done.join(", "));
     Ok(())
+}
+
+/// A browser that opens pages waits most of the time, which tests use. What is wrong with either is reported.
+fn pages_beside_tests(plimsoll: &Path, programs: &[Program]) -> Task {
+    thread::scope(|scope| {
+        let pages = scope.spawn(|| pages::run_files(plimsoll));
+        let tests = suite::run_programs(programs);
+        let pages = pages.join().unwrap_or_else(|panic| resume_unwind(panic));
+        match (pages, tests) {
+            (Err(pages), Err(tests)) => failed(format!("{pages}\n{tests}")),
+            (pages, tests) => pages.and(tests),
+        }
+    })
 }
 
 fn step(done: &mut Vec<String>, name: &str, again: &str, work: impl FnOnce() -> Task) -> Task {

@@ -2,7 +2,7 @@
 //! run of twelve systems while it goes on.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::exec::{Task, because, program, root};
 
@@ -45,12 +45,20 @@ repeat = 2
 
 /// By this program, which is built already.
 pub fn run(plimsoll: &Path) -> Task {
-    let dir = root().join("target/pages");
-    if dir.exists() {
-        fs::remove_dir_all(&dir).map_err(because(dir.display()))?;
-    }
-    fs::create_dir_all(&dir).map_err(because(dir.display()))?;
-    let text = |path: &Path| path.to_string_lossy().into_owned();
+    run_live(plimsoll)?;
+    run_files(plimsoll)
+}
+
+/// The page of a run while it goes on, which takes as long as the run.
+pub fn run_live(plimsoll: &Path) -> Task {
+    let dir = empty_dir("live")?;
+    let live = ["web/test/live.mjs", &text(plimsoll), &text(&dir)];
+    program("node", &live).run()
+}
+
+/// Pages that are files. Nothing in them goes by time, so that they may be checked on a busy machine.
+pub fn run_files(plimsoll: &Path) -> Task {
+    let dir = empty_dir("pages")?;
     let plimsoll = text(plimsoll);
     let plan = dir.join("set.toml");
     fs::write(&plan, SET).map_err(because(plan.display()))?;
@@ -72,7 +80,19 @@ pub fn run(plimsoll: &Path) -> Task {
         test.push(page);
     }
     let test: Vec<&str> = test.iter().map(String::as_str).collect();
-    program("node", &test).run()?;
-    let live = ["web/test/live.mjs", &plimsoll, &text(&dir)];
-    program("node", &live).run()
+    program("node", &test).run()
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// An empty directory below `target`.
+fn empty_dir(name: &str) -> Task<PathBuf> {
+    let dir = root().join("target").join(name);
+    if dir.exists() {
+        fs::remove_dir_all(&dir).map_err(because(dir.display()))?;
+    }
+    fs::create_dir_all(&dir).map_err(because(dir.display()))?;
+    Ok(dir)
 }

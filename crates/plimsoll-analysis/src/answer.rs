@@ -21,7 +21,6 @@ mod blocks;
 mod choose;
 mod cpu_speed;
 mod cuts;
-mod figures;
 mod kinds;
 mod limited;
 mod lines;
@@ -36,7 +35,6 @@ pub use backups::BackupAnswer;
 pub use blocks::BlockAnswer;
 pub use cpu_speed::AtCpuSpeeds;
 pub use cuts::CutAnswer;
-pub use figures::RateEstimate;
 pub use kinds::{
     AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer,
     PointCounts, RateBasis, RunAnswer, SimulatedMachine, StepPeak, Trust, TrustLimit, TrustReason,

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::compare::{ComparedSide, RateKind, SidePoint, WorkloadParameters};
-use crate::summary::is_like_speed;
+use crate::compare::{ComparedSide, SidePoint, WorkloadParameters};
+use crate::summary::{FigureId, is_like_speed};
 use plimsoll_record::LoadKey;
 use plimsoll_stats::{Trend, change_points, fewest_for_step, trend};
 
@@ -29,7 +29,7 @@ pub struct HistoryRun {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FigureSeries {
     pub place: LoadKey,
-    pub figure: RateKind,
+    pub figure: FigureId,
     /// Of its first run; that of the others is not known to differ.
     #[serde(skip)]
     workload: WorkloadParameters,
@@ -88,7 +88,7 @@ pub fn figure_series(runs: &[HistoryRun]) -> Vec<FigureSeries> {
                     .map(|info| info.plimsoll_commit.clone())
                     .unwrap_or_default(),
                 label: run.label.clone(),
-                rate: n / seconds * point.figure.factor(),
+                rate: n / seconds * point.figure.per_second(),
             };
             match series.iter_mut().find(|known| known.is_of(point)) {
                 Some(known) => known.points.push(here),

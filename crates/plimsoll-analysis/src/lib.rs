@@ -14,6 +14,7 @@ pub mod history;
 pub mod latency;
 mod listed;
 pub mod mend_order;
+mod missing;
 pub mod predict;
 mod run_summary;
 pub mod search;

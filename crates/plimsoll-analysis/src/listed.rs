@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::compare::RateKind;
 use crate::run_summary::Summary;
 use crate::summary::{FigureId, LadderSummary, LoadSummary, Verdict};
 
@@ -17,7 +16,7 @@ pub struct ListedResult {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ListedLoad {
     pub rate: f64,
-    pub rate_kind: RateKind,
+    pub rate_kind: FigureId,
     pub p99_ms: Option<f64>,
 }
 
@@ -54,9 +53,9 @@ fn ladder_load(load: &LoadSummary) -> Option<ListedLoad> {
     let nopm = load
         .figures
         .get(FigureId::Nopm)
-        .map(|rate| (rate.value, RateKind::Nopm));
+        .map(|rate| (rate.value, FigureId::Nopm));
     let completed = load.figures.get(FigureId::Transactions);
-    let completed = completed.map(|rate| (rate.value, RateKind::Transactions));
+    let completed = completed.map(|rate| (rate.value, FigureId::Transactions));
     let (rate, rate_kind) = nopm.or(completed)?;
     Some(ListedLoad {
         rate,
@@ -71,7 +70,7 @@ fn block_loads(summary: &Summary) -> impl Iterator<Item = ListedLoad> {
     jobs.filter_map(|job| {
         Some(ListedLoad {
             rate: job.figure(FigureId::Iops)?.value,
-            rate_kind: RateKind::Iops,
+            rate_kind: FigureId::Iops,
             p99_ms: job.figure(FigureId::P99).map(|p99| p99.value),
         })
     })

@@ -183,7 +183,7 @@ impl FindingKind {
     }
 }
 
-/// By its code: an older run file has no more.
+/// By its code: one that is stored as a sentence has no more.
 fn event_cause(event: &EventKind) -> Cause {
     if let EventKind::Reconnected {
         server_away: true, ..

@@ -75,8 +75,7 @@ pub use backup::{
 };
 pub use block::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockMedium, BlockOpSummary, BlockPlace,
-    BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds,
-    RoundsOfJob,
+    BlockPointSummary, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds, RoundsOfJob,
 };
 pub use commits::COMMITS_LIMIT;
 pub use compare::{ComparedFigures, ComparedLoad, ComparedMedium, Comparison};
@@ -91,9 +90,9 @@ pub use drive_summary::{
     DriveTimes, FEWEST_OPS, LATENESS_LIMIT, MemberSummary, SIMULATED_CPUS_FACT,
     SIMULATED_MEMORY_FACT, SIMULATED_SPEED_FACT, lateness_us,
 };
-pub use effect::{EffectLoad, MediumEffect, NoiseChange, NoiseEffect, VictimEffect};
+pub use effect::{EffectLoad, MediumEffect, NoiseEffect, VictimEffect};
 pub use estimate::Estimate;
-pub use figure::{FigureId, FigureInfo, FigureSet, FigureUnit};
+pub use figure::{FigureId, FigureInfo, FigureSet, FigureUnit, StatedIn};
 pub use finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 pub use fleet::{Fleet, FleetPoint, FleetShare};
 pub use imported::{ImportSummary, ReportedFigure, ReportedPoint, Unknown};
@@ -110,7 +109,7 @@ pub use objective::{
 pub use outage::{AWAY_LIMIT, OutageSummary};
 pub use point_summary::{Consistency, PointSummary};
 pub use precondition::PreconditionSummary;
-pub use ratio::Ratio;
+pub use ratio::{Ratio, RatioSet};
 pub use reset::ResetSummary;
 pub use responses::Responses;
 pub use run_figures::{DiagnosisSummary, Headline, RunFigures, SUMMARY_VERSION, TooLate};
@@ -118,7 +117,7 @@ pub use scaling::{FIT_LIMIT, Scaling, ScalingLaw, ScalingPeak, ScalingPoint, fit
 pub use sign::{Bottleneck, Sign};
 pub use speed::{MediumSpeed, is_like_speed};
 pub(crate) use stats::quantile;
-pub use stats::{Halves, Interval, Sampled, Spread};
+pub use stats::{Halves, Interval, Spread};
 pub use steady::{RANGE_LIMIT, SLOPE_LIMIT, Steady};
 pub(crate) use tick::{TickRows, Ticks};
 pub use timeline::{

@@ -12,7 +12,6 @@ pub mod error;
 pub mod limit;
 pub mod passwd;
 pub mod probe;
-pub mod rng;
 pub mod runner;
 pub mod scratch;
 pub mod session;

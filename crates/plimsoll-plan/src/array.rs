@@ -3,11 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::network::{self, NetworkSpec};
+use crate::option_text::{changed, options};
 use crate::units::{Bytes, Nanos};
 use crate::{duration, size};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr, strum::EnumString, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum RaidLevel {
     Raid0,
     Raid1,
@@ -20,24 +23,10 @@ pub enum RaidLevel {
 }
 
 impl RaidLevel {
-    pub const ALL: [Self; 6] = [
-        Self::Raid0,
-        Self::Raid1,
-        Self::Raid10,
-        Self::Raid5,
-        Self::Raid6,
-        Self::RaidF1,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Raid0 => "raid0",
-            Self::Raid1 => "raid1",
-            Self::Raid10 => "raid10",
-            Self::Raid5 => "raid5",
-            Self::Raid6 => "raid6",
-            Self::RaidF1 => "raidf1",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// As people write it.
@@ -112,6 +101,8 @@ pub struct ArraySpec {
 /// Where a write-intent bitmap is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum BitmapPlace {
     /// On every member.
     #[default]
@@ -121,13 +112,8 @@ pub enum BitmapPlace {
 }
 
 impl BitmapPlace {
-    const ALL: [Self; 2] = [Self::Internal, Self::External];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Internal => "internal",
-            Self::External => "external",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     const fn is_internal(&self) -> bool {
@@ -138,6 +124,8 @@ impl BitmapPlace {
 /// When a write to an array with a journal is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "kebab-case")]
 pub enum JournalMode {
     /// When it is in the array, after it was in the journal.
     WriteThrough,
@@ -146,13 +134,8 @@ pub enum JournalMode {
 }
 
 impl JournalMode {
-    const ALL: [Self; 2] = [Self::WriteThrough, Self::WriteBack];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::WriteThrough => "write-through",
-            Self::WriteBack => "write-back",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -409,19 +392,10 @@ impl ArraySpec {
             }
             "rebuild" => self.rebuild = Some(value.parse().ok()?),
             "spares" => self.spares = value.parse().ok()?,
-            "bitmap-on" => {
-                let mut all = BitmapPlace::ALL.into_iter();
-                self.bitmap_on = all.find(|own| own.name() == value)?;
-            }
+            "bitmap-on" => self.bitmap_on = value.parse().ok()?,
             "cache" => self.cache = Some(size::parse(value).ok()?),
-            "battery" => {
-                let mut answers = [("yes", true), ("no", false)].into_iter();
-                self.battery = answers.find(|(text, _)| *text == value)?.1;
-            }
-            "journal" => {
-                let mut all = JournalMode::ALL.into_iter();
-                self.journal = Some(all.find(|own| own.name() == value)?);
-            }
+            "battery" if ["yes", "no"].contains(&value) => self.battery = value == "yes",
+            "journal" => self.journal = Some(value.parse().ok()?),
             "stack" => self.stack = duration::parse(value).ok()?,
             _ => self.network.get_or_insert_default().set(key, value)?,
         }
@@ -430,50 +404,44 @@ impl ArraySpec {
 
     /// The end of its name.
     pub(crate) fn options(&self) -> String {
-        let members = |members: &[u32]| {
-            let members: Vec<String> = members.iter().map(u32::to_string).collect();
-            members.join("+")
+        let usual = Self {
+            network: self.network.map(|_| NetworkSpec::default()),
+            ..Self::new(self.level, self.members)
         };
-        let usual = NetworkSpec::default().round_trip;
-        let round_trip = self.network.map(|own| own.round_trip);
-        let options = [
-            (
-                "chunk",
-                (self.chunk != default_chunk()).then(|| size::write(self.chunk)),
-            ),
+        let round_trip = |array: &Self| array.network.map(|network| network.round_trip);
+        let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
+        options([
+            ("chunk", changed(self.chunk, usual.chunk).map(size::write)),
             ("bitmap", self.bitmap.map(size::write)),
             (
                 "bitmap-on",
-                (!self.bitmap_on.is_internal()).then(|| self.bitmap_on.name().to_owned()),
+                changed(self.bitmap_on, usual.bitmap_on).map(|place| place.name().to_owned()),
             ),
             (
                 "stack",
-                (!is_zero(&self.stack)).then(|| duration::write_micros(self.stack)),
+                changed(self.stack, usual.stack).map(duration::write_micros),
             ),
             (
                 "network",
-                self.network.map(|own| network::write_gbit(own.gbit)),
+                self.network
+                    .map(|network| network::write_gbit(network.gbit)),
             ),
             (
                 "round-trip",
-                round_trip
-                    .filter(|own| *own != usual)
+                changed(round_trip(self), round_trip(&usual))
+                    .flatten()
                     .map(duration::write_micros),
             ),
             ("cache", self.cache.map(size::write)),
             ("battery", (!self.battery).then(|| "no".to_owned())),
-            ("journal", self.journal.map(|own| own.name().to_owned())),
-            ("spares", (self.spares > 0).then(|| self.spares.to_string())),
+            ("journal", self.journal.map(|mode| mode.name().to_owned())),
             (
-                "failed",
-                (!self.failed.is_empty()).then(|| members(&self.failed)),
+                "spares",
+                changed(self.spares, 0).map(|spares| spares.to_string()),
             ),
-            ("rebuild", self.rebuild.map(|member| members(&[member]))),
-        ];
-        let set = options
-            .into_iter()
-            .filter_map(|(key, value)| Some((key, value?)));
-        set.map(|(key, value)| format!(":{key}={value}")).collect()
+            ("failed", (!failed.is_empty()).then(|| failed.join("+"))),
+            ("rebuild", self.rebuild.map(|member| member.to_string())),
+        ])
     }
 }
 

@@ -16,7 +16,7 @@ pub enum DriveAssembly {
 }
 
 impl DriveAssembly {
-    /// What may fail and be replaced as a whole: drives of an array, hosts of a cluster.
+    /// Members, which may fail and be replaced as a whole: drives of an array, hosts of a cluster.
     pub const fn members(&self) -> u32 {
         match self {
             Self::Array(array) => array.members,
@@ -24,7 +24,7 @@ impl DriveAssembly {
         }
     }
 
-    /// Of all members, and of what an array keeps elsewhere.
+    /// Drives of all members, and of what an array keeps elsewhere.
     pub const fn drives(&self) -> u32 {
         match self {
             Self::Array(array) => array.members + array.other_drive().is_some() as u32,
@@ -40,20 +40,20 @@ impl DriveAssembly {
         }
     }
 
-    /// Of a drive, from 0: the number of a member, or its host and what it does there.
+    /// Name of a drive, counted from 0: the number of a member, or its host and what it does there.
     pub fn drive_name(&self, drive: u32) -> String {
         match self {
-            Self::Array(of) => match of.other_drive().filter(|_| drive >= of.members) {
+            Self::Array(array) => match array.other_drive().filter(|_| drive >= array.members) {
                 Some(other) => other.to_owned(),
                 None => drive.to_string(),
             },
-            Self::Cluster(of) => {
-                let (host, of_host) = (drive / of.drives, drive % of.drives);
-                let group = match of.groups {
+            Self::Cluster(cluster) => {
+                let (host, place) = (drive / cluster.drives, drive % cluster.drives);
+                let group = match cluster.groups {
                     1 => String::new(),
-                    _ => format!("group {} ", of_host / of.group_drives()),
+                    _ => format!("group {} ", place / cluster.group_drives()),
                 };
-                match (of.kind, self.turn(drive)) {
+                match (cluster.kind, self.turn(drive)) {
                     (ClusterKind::Vsan, 0) => format!("host {host} {group}buffer"),
                     (ClusterKind::Vsan, number) => format!("host {host} {group}data {number}"),
                     (ClusterKind::Ceph, number) => format!("host {host} drive {number}"),
@@ -66,7 +66,7 @@ impl DriveAssembly {
     pub const fn turn(&self, drive: u32) -> u32 {
         match self {
             Self::Array(_) => drive,
-            Self::Cluster(of) => drive % of.group_drives(),
+            Self::Cluster(cluster) => drive % cluster.group_drives(),
         }
     }
 
@@ -74,15 +74,15 @@ impl DriveAssembly {
     pub const fn turns(&self) -> u32 {
         match self {
             Self::Array(_) => self.drives(),
-            Self::Cluster(of) => of.group_drives(),
+            Self::Cluster(cluster) => cluster.group_drives(),
         }
     }
 
     /// Whether data are kept on the drives of this turn, not only on their way.
     pub const fn holds_data(&self, turn: u32) -> bool {
         match self {
-            Self::Array(of) => turn < of.members,
-            Self::Cluster(of) => turn >= of.kind.buffer_drives(),
+            Self::Array(array) => turn < array.members,
+            Self::Cluster(cluster) => turn >= cluster.kind.buffer_drives(),
         }
     }
 
@@ -139,21 +139,15 @@ impl DriveAssembly {
     /// # Errors
     /// Without that member data are lost.
     pub fn rebuilding(&self, member: u32) -> Result<Self, AssemblyError> {
-        let (failed, rebuild) = (Vec::new(), Some(member));
-        let own = match self.clone() {
-            Self::Array(own) => Self::Array(ArraySpec {
-                failed,
-                rebuild,
-                ..own
-            }),
-            Self::Cluster(own) => Self::Cluster(ClusterSpec {
-                failed,
-                rebuild,
-                ..own
-            }),
+        let mut filled = self.clone();
+        let (failed, rebuild) = match &mut filled {
+            Self::Array(array) => (&mut array.failed, &mut array.rebuild),
+            Self::Cluster(cluster) => (&mut cluster.failed, &mut cluster.rebuild),
         };
-        own.check()?;
-        Ok(own)
+        failed.clear();
+        *rebuild = Some(member);
+        filled.check()?;
+        Ok(filled)
     }
 
     fn check(&self) -> Result<(), AssemblyError> {
@@ -213,7 +207,7 @@ pub enum AssemblyError {
     Cluster(#[from] ClusterError),
 }
 
-/// With the names of its drives.
+/// An assembly with the names of its drives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedAssembly {
     pub assembly: DriveAssembly,
@@ -237,16 +231,16 @@ impl FromStr for NamedAssembly {
         let kind = parts.next().unwrap_or_default();
         let mut part = || parts.next().ok_or(AssemblyError::Form);
         let number = |text: &str| text.parse::<u32>().ok();
-        let mut kinds = ClusterKind::ALL.into_iter();
-        let mut assembly = if let Some(kind) = kinds.find(|own| own.name() == kind) {
+        let mut assembly = if let Ok(kind) = kind.parse::<ClusterKind>() {
             let (hosts, drives) = (part()?, part()?);
             let count = number(hosts).ok_or_else(|| AssemblyError::Hosts(hosts.into()))?;
             let each = number(drives).ok_or_else(|| AssemblyError::Drives(drives.into()))?;
             DriveAssembly::Cluster(ClusterSpec::new(kind, count, each))
         } else {
             let members = part()?;
-            let known = RaidLevel::ALL.into_iter().find(|own| own.name() == kind);
-            let level = known.ok_or_else(|| AssemblyError::Level(kind.into()))?;
+            let level: RaidLevel = kind
+                .parse()
+                .map_err(|_| AssemblyError::Level(kind.into()))?;
             let count = number(members).ok_or_else(|| AssemblyError::Members(members.into()))?;
             DriveAssembly::Array(ArraySpec::new(level, count))
         };
@@ -267,13 +261,14 @@ impl fmt::Display for NamedAssembly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let drive = self.drives.join("+");
         match &self.assembly {
-            DriveAssembly::Array(own) => {
-                let level = own.level.name();
-                write!(f, "{level}:{}:{drive}{}", own.members, own.options())
+            DriveAssembly::Array(array) => {
+                let level = array.level.name();
+                write!(f, "{level}:{}:{drive}{}", array.members, array.options())
             }
-            DriveAssembly::Cluster(own) => {
-                let (kind, hosts) = (own.kind.name(), own.hosts);
-                write!(f, "{kind}:{hosts}:{}:{drive}{}", own.drives, own.options())
+            DriveAssembly::Cluster(cluster) => {
+                let (kind, hosts) = (cluster.kind.name(), cluster.hosts);
+                let options = cluster.options();
+                write!(f, "{kind}:{hosts}:{}:{drive}{options}", cluster.drives)
             }
         }
     }

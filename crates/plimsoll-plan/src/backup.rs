@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::plan_words;
+
 use crate::ids::{BackupId, MediumId, SystemId, WorkloadId};
 use crate::load::LoadShape;
 use crate::units::Nanos;
@@ -18,20 +20,12 @@ pub struct Backup {
     pub restore: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum BackupMethod {
-    /// Files as they are: pg_basebackup, mariadb-backup, SQLite's backup API, SQL Server's BACKUP DATABASE.
-    Physical,
-    /// What is in them, as statements or rows: pg_dump, mariadb-dump.
-    Logical,
-}
-
-impl BackupMethod {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    pub enum BackupMethod {
+        /// Files as they are: pg_basebackup, mariadb-backup, SQLite's backup API, SQL Server's BACKUP DATABASE.
+        Physical,
+        /// What is in them, as statements or rows: pg_dump, mariadb-dump.
+        Logical,
     }
 }
 

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::array::{ArraySpec, RaidLevel};
+use crate::option_text::{changed, options};
 use crate::units::{Bytes, Nanos};
 use crate::{duration, network, size};
 
@@ -74,6 +75,8 @@ const COMPONENT: u64 = 255_000_000_000;
 /// Whose storage architecture a cluster has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum ClusterKind {
     /// VMware's original one: each host has disk groups, whose first drive takes all writes and whose others hold the
     /// data.
@@ -86,11 +89,8 @@ pub enum ClusterKind {
 impl ClusterKind {
     pub const ALL: [Self; 2] = [Self::Vsan, Self::Ceph];
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Vsan => "vsan",
-            Self::Ceph => "ceph",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Options of a name.
@@ -144,6 +144,8 @@ impl ClusterKind {
 /// How virtual disks are kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum ClusterPolicy {
     /// One copy: a host that fails takes its data away.
     Ftt0,
@@ -168,15 +170,8 @@ impl ClusterPolicy {
         Self::Raid6,
     ];
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ftt0 => "ftt0",
-            Self::Ftt1 => "ftt1",
-            Self::Ftt2 => "ftt2",
-            Self::Ftt3 => "ftt3",
-            Self::Raid5 => "raid5",
-            Self::Raid6 => "raid6",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// As users of vSAN write it.
@@ -496,16 +491,13 @@ impl ClusterSpec {
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Option<()> {
         let is_vsan = self.kind == ClusterKind::Vsan;
         match key {
-            "policy" if is_vsan => {
-                let mut all = ClusterPolicy::ALL.into_iter();
-                self.policy = Some(all.find(|own| own.name() == value)?);
-            }
+            "policy" if is_vsan => self.policy = Some(value.parse().ok()?),
             "copies" if !is_vsan => {
                 let copies: u32 = value.parse().ok()?;
-                let mut all = ClusterPolicy::ALL.into_iter();
-                let own =
-                    all.find(|own| own.copies_title().is_some() && own.components() == copies);
-                self.policy = Some(own?);
+                let policy = ClusterPolicy::ALL.into_iter().find(|policy| {
+                    policy.copies_title().is_some() && policy.components() == copies
+                });
+                self.policy = Some(policy?);
             }
             "width" if is_vsan => self.width = value.parse().ok()?,
             "vdisks" => self.vdisks = value.parse().ok()?,
@@ -528,61 +520,35 @@ impl ClusterSpec {
     /// The end of its name: what is not as its kind has it.
     pub(crate) fn options(&self) -> String {
         let usual = Self::new(self.kind, self.hosts, self.drives);
-        let policy = self.policy.filter(|own| *own != usual.policy());
-        let stack = self.stack.filter(|own| *own != usual.stack());
-        let (policy_key, policy_value) = match self.kind {
-            ClusterKind::Vsan => ("policy", policy.map_or("", ClusterPolicy::name).to_owned()),
-            ClusterKind::Ceph => {
-                let copies = policy.map_or(0, ClusterPolicy::components);
-                ("copies", copies.to_string())
-            }
+        let policy = changed(self.policy(), usual.policy());
+        let (policy_key, policy) = match self.kind {
+            ClusterKind::Vsan => ("policy", policy.map(|policy| policy.name().to_owned())),
+            ClusterKind::Ceph => (
+                "copies",
+                policy.map(|policy| policy.components().to_string()),
+            ),
         };
-        let time = duration::write_micros;
+        let number = |value, usual| changed(value, usual).map(|value: u32| value.to_string());
+        let time = |value, usual| changed(value, usual).map(duration::write_micros);
         let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
-        let options = [
-            (policy.is_some(), policy_key, policy_value),
-            (self.width != usual.width, "width", self.width.to_string()),
+        options([
+            (policy_key, policy),
+            ("width", number(self.width, usual.width)),
+            ("vdisks", number(self.vdisks, usual.vdisks)),
             (
-                self.vdisks != usual.vdisks,
-                "vdisks",
-                self.vdisks.to_string(),
-            ),
-            (
-                self.network_gbit != usual.network_gbit,
                 "network",
-                network::write_gbit(self.network_gbit),
+                changed(self.network_gbit, usual.network_gbit).map(network::write_gbit),
             ),
+            ("round-trip", time(self.round_trip, usual.round_trip)),
+            ("stack", time(self.stack(), usual.stack())),
+            ("groups", number(self.groups, usual.groups)),
             (
-                self.round_trip != usual.round_trip,
-                "round-trip",
-                time(self.round_trip),
-            ),
-            (stack.is_some(), "stack", time(self.stack())),
-            (
-                self.groups != usual.groups,
-                "groups",
-                self.groups.to_string(),
-            ),
-            (
-                self.buffer != usual.buffer,
                 "buffer",
-                size::write(self.buffer),
+                changed(self.buffer, usual.buffer).map(size::write),
             ),
-            (!failed.is_empty(), "failed", failed.join("+")),
-            (
-                self.rebuild.is_some(),
-                "rebuild",
-                self.rebuild.map_or(String::new(), |host| host.to_string()),
-            ),
-            (
-                self.repair.is_some(),
-                "repair",
-                self.repair.map_or(String::new(), |time| time.to_string()),
-            ),
-        ];
-        let options = options.into_iter().filter(|(is_set, ..)| *is_set);
-        options
-            .map(|(_, key, value)| format!(":{key}={value}"))
-            .collect()
+            ("failed", (!failed.is_empty()).then(|| failed.join("+"))),
+            ("rebuild", self.rebuild.map(|host| host.to_string())),
+            ("repair", self.repair.map(|time| time.to_string())),
+        ])
     }
 }

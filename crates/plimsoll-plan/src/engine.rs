@@ -14,10 +14,6 @@ pub use info::{DataCost, EngineInfo, ServerInfo};
 pub use kind::{EngineKind, ManagedKind, ServerKind};
 
 impl EngineKind {
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
     pub fn info(self) -> &'static EngineInfo {
         match self {
             Self::Mock => &mock::INFO,

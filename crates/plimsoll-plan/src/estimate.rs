@@ -15,7 +15,7 @@ use super::resolved::{
     CheckPolicy, DriveBacking, EngineKind, LoadStep, Medium, MediumKind, ResolvedPlan, Script,
     Search, Step, Workload,
 };
-use crate::ids::MediumId;
+use crate::ids::{MediumId, SystemId};
 use crate::load::LoadShape;
 use crate::search_window::{MOST_MEASUREMENTS, MOST_SEARCH_LOADS};
 use crate::units::{Bytes, Nanos};
@@ -78,16 +78,12 @@ pub fn estimate(plan: &ResolvedPlan) -> PlanEstimate {
         .filter(|id| plan.medium(*id).kind != MediumKind::Device)
         .partition(|id| !plan.is_simulated() && is_in_memory(plan.medium(*id)));
     PlanEstimate {
-        duration: total(per_step.iter().map(|step| step.duration)),
-        load_duration: total(per_step.iter().map(|step| step.load_duration)),
+        duration: per_step.iter().map(|step| step.duration).sum(),
+        load_duration: per_step.iter().map(|step| step.load_duration).sum(),
         space: needs(plan, space),
         memory: needs(plan, memory),
         per_step,
     }
-}
-
-fn total(times: impl Iterator<Item = Nanos>) -> Nanos {
-    Nanos(times.map(|time| time.0).fold(0, u64::saturating_add))
 }
 
 fn needs(plan: &ResolvedPlan, media: Vec<MediumId>) -> Vec<MediumNeed> {
@@ -107,19 +103,14 @@ fn is_in_memory(medium: &Medium) -> bool {
         .is_some_and(|drive| drive.backing == DriveBacking::Memory)
 }
 
-/// What steps put on the medium; on an emulated drive that is used its filesystem too.
+/// Space that steps take on the medium; on an emulated drive that is used with its filesystem.
 fn needed(plan: &ResolvedPlan, medium: MediumId) -> Bytes {
-    let data = Bytes(
-        space(plan, medium)
-            .0
-            .saturating_add(block::space(plan, medium).0),
-    );
+    let data = space(plan, medium) + block::space(plan, medium);
     let is_mounted = plan.medium(medium).kind.emulated().is_some() && !plan.is_simulated();
-    let emulated = is_mounted && data > Bytes(0);
-    Bytes(
-        data.0
-            .saturating_add(if emulated { FILESYSTEM.0 } else { 0 }),
-    )
+    match is_mounted && data > Bytes(0) {
+        true => data + FILESYSTEM,
+        false => data,
+    }
 }
 
 fn step_estimate(plan: &ResolvedPlan, step: &Step) -> StepEstimate {
@@ -133,7 +124,6 @@ fn step_estimate(plan: &ResolvedPlan, step: &Step) -> StepEstimate {
 fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
     let rounds = step.on.len().max(1) as u64;
     let points = step.expected_points().saturating_mul(rounds);
-    let beside = backup::neighbours(plan, step);
     let precondition = step
         .precondition
         .map_or(Nanos::ZERO, |precondition| precondition.lasts);
@@ -145,32 +135,23 @@ fn load_estimate(plan: &ResolvedPlan, step: &LoadStep) -> StepEstimate {
         CheckPolicy::EndOfStep => rounds,
         CheckPolicy::Off => 0,
     };
-    let one_by_one = Nanos(step.point_duration().0.saturating_mul(points));
-    let search = step.search.as_ref();
-    let search = search.map(|search| search_time(plan, step, search, rounds));
+    let search = step
+        .search
+        .as_ref()
+        .map(|search| search_time(plan, step, search, rounds));
+    let under_load = match search {
+        Some(time) => time.expected,
+        None => step.point_duration() * points,
+    };
     let instances = u64::from(system.count);
     // One after the other.
-    let load = cost
-        .load
-        .0
-        .saturating_add(engine.info().start.0)
-        .saturating_mul(instances);
-    let checks = checks.saturating_mul(instances);
+    let load = (cost.load + engine.info().start) * instances + backup::neighbours(plan, step);
     StepEstimate {
         step: step.name.clone(),
         points,
         longest_search: search.map(|time| time.longest),
-        duration: Nanos(
-            search
-                .map_or(one_by_one, |time| time.expected)
-                .0
-                .saturating_add(precondition.0.saturating_mul(rounds)),
-        ),
-        load_duration: Nanos(
-            load.saturating_add(beside.0)
-                .saturating_mul(rounds)
-                .saturating_add(cost.check.0.saturating_mul(checks)),
-        ),
+        duration: under_load + precondition * rounds,
+        load_duration: load * rounds + cost.check * checks.saturating_mul(instances),
     }
 }
 
@@ -184,7 +165,6 @@ struct SearchTime {
 
 fn search_time(plan: &ResolvedPlan, step: &LoadStep, search: &Search, rounds: u64) -> SearchTime {
     let each = u64::from(step.repeat).saturating_mul(rounds);
-    let total = |points: u64, time: Nanos| time.0.saturating_mul(points).saturating_mul(each);
     let Some(first) = step.points.first() else {
         return SearchTime {
             expected: Nanos::ZERO,
@@ -192,55 +172,52 @@ fn search_time(plan: &ResolvedPlan, step: &LoadStep, search: &Search, rounds: u6
         };
     };
     let workload = &plan.workload(step.workload).workload;
-    let expected = (0..SEARCH_LOADS).map(|place| {
-        let load = first.scaled(f64::from(1u32 << place.min(DOUBLINGS)));
-        let per_second = search.expected_per_second(load, workload);
-        let timeline = step.search_timeline(search, load, per_second);
-        total(1, timeline.load_end())
-    });
+    let expected: Nanos = (0..SEARCH_LOADS)
+        .map(|place| {
+            let load = first.scaled(f64::from(1u32 << place.min(DOUBLINGS)));
+            let per_second = search.expected_per_second(load, workload);
+            step.search_timeline(search, load, per_second).load_end()
+        })
+        .sum();
     let slowest = first.scaled(0.0);
     let longest = step.search_timeline(search, slowest, Some(f64::MIN_POSITIVE));
     let most = (MOST_SEARCH_LOADS + 2 * MOST_MEASUREMENTS) as u64;
     SearchTime {
-        expected: Nanos(expected.fold(0, u64::saturating_add)),
-        longest: Nanos(total(most, longest.load_end())),
+        expected: expected * each,
+        longest: longest.load_end() * most * each,
     }
 }
 
 /// Every system on the medium side by side: its base, its largest data, and what its steps add.
 fn space(plan: &ResolvedPlan, medium: MediumId) -> Bytes {
-    let on_medium = plan
+    let systems: Bytes = plan
         .system_ids()
         .filter(|id| plan.system(*id).kind.needs_medium())
-        .filter_map(|id| {
-            let system = plan.system(id);
-            let here = |step: &&LoadStep| step.system == id && step.on.contains(&medium);
-            let steps: Vec<&LoadStep> = plan.load_steps().filter(here).collect();
-            let engine = system.kind.engine();
-            let workloads = || {
-                steps
-                    .iter()
-                    .map(|step| (step, &plan.workload(step.workload).workload))
-            };
-            let beside = backup::data_of(plan, id, medium);
-            let data = data(
-                engine,
-                workloads().map(|(_, workload)| workload).chain(beside),
-            )?;
-            let grown = workloads().fold(0u64, |sum, (step, workload)| {
-                sum.saturating_add(growth(step, workload))
-            });
-            let one = space_of(&system.kind)
-                .0
-                .saturating_add(data)
-                .saturating_add(grown);
-            Some(one.saturating_mul(u64::from(system.count)))
-        });
-    Bytes(on_medium.fold(backup::space(plan, medium), u64::saturating_add))
+        .filter_map(|id| system_space(plan, id, medium))
+        .sum();
+    systems + backup::space(plan, medium)
+}
+
+/// `None`: the system keeps nothing there.
+fn system_space(plan: &ResolvedPlan, id: SystemId, medium: MediumId) -> Option<Bytes> {
+    let system = plan.system(id);
+    let steps: Vec<(&LoadStep, &Workload)> = plan
+        .load_steps()
+        .filter(|step| step.system == id && step.on.contains(&medium))
+        .map(|step| (step, &plan.workload(step.workload).workload))
+        .collect();
+    let beside = backup::data_of(plan, id, medium);
+    let loaded = steps.iter().map(|(_, workload)| *workload);
+    let data = data(system.kind.engine(), loaded.chain(beside))?;
+    let grown = steps
+        .iter()
+        .map(|(step, workload)| growth(step, workload))
+        .sum();
+    Some((space_of(&system.kind) + data + grown) * u64::from(system.count))
 }
 
 /// The largest data of each kind: a server keeps those of different kinds side by side.
-fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -> Option<u64> {
+fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -> Option<Bytes> {
     let mut tpcc = None;
     let mut sysbench = None;
     for workload in workloads {
@@ -248,17 +225,15 @@ fn data<'a>(engine: EngineKind, workloads: impl Iterator<Item = &'a Workload>) -
             Workload::Tpcc(_) => &mut tpcc,
             Workload::Sysbench(_) => &mut sysbench,
         };
-        *largest = (*largest).max(Some(cost(engine, workload).space.0));
+        *largest = (*largest).max(Some(cost(engine, workload).space));
     }
-    match (tpcc, sysbench) {
-        (None, None) => None,
-        (tpcc, sysbench) => Some(tpcc.unwrap_or(0).saturating_add(sysbench.unwrap_or(0))),
-    }
+    tpcc.or(sysbench)?;
+    Some(tpcc.into_iter().chain(sysbench).sum())
 }
 
-/// What a step's load adds to the data on one medium. A search repeats loads near the line, which is unknown; a
+/// Bytes that a step's load adds to the data on one medium. A search repeats loads near the line, which is unknown; a
 /// closed loop's assumption serves for it as well, as long as that is no less than its start.
-fn growth(step: &LoadStep, workload: &Workload) -> u64 {
+fn growth(step: &LoadStep, workload: &Workload) -> Bytes {
     // The ladder's mean over as many points as there will be.
     let all: f64 = step
         .points
@@ -271,7 +246,7 @@ fn growth(step: &LoadStep, workload: &Workload) -> u64 {
     });
     let txns = points * step.point_duration().as_secs_f64() + before;
     // A float beyond u64 becomes the largest u64.
-    (txns * growth_per_txn(workload)) as u64
+    Bytes((txns * growth_per_txn(workload)) as u64)
 }
 
 /// Transactions per second of a load.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::{PlanError, PlanErrors, PlanWarning};
-use super::value::At;
+use super::value::{At, ValueFault};
 
 /// A key or value that was taken out of the plan because of its shape; its absence is not reported again.
 #[derive(Debug)]
@@ -48,6 +48,13 @@ impl<'t> Findings<'t> {
     ) {
         self.errors
             .push(PlanError::new(self.text, span, message).help(help));
+    }
+
+    /// An error, if there is a fault.
+    pub fn fault(&mut self, span: Range<usize>, fault: Option<ValueFault>) {
+        if let Some(ValueFault { message, help }) = fault {
+            self.error(span, message, help);
+        }
     }
 
     pub fn warn(

@@ -23,8 +23,4 @@ impl Interference {
     pub fn name(self) -> &'static str {
         self.into()
     }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        name.parse().ok()
-    }
 }

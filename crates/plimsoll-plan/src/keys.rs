@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::describe::describe;
+use crate::describe::table;
 use crate::resolved::{LoadStep, ResolvedPlan, Workload};
+use crate::toml_table::{TomlItem, TomlTable};
 
 /// Part of a plan in which a key stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,10 +34,9 @@ pub struct PlanKey {
 impl ResolvedPlan {
     /// Every key with its value, defaults included.
     pub fn keys(&self) -> Vec<PlanKey> {
-        let plan: toml::Table = describe(self).parse().expect("a described plan is TOML");
         let mut keys = Vec::new();
-        for (name, value) in &plan {
-            let section = match name.as_str() {
+        for (name, item) in table(self).entries() {
+            let section = match name {
                 "host" => Section::Host,
                 "medium" => Section::Medium,
                 "system" => Section::System,
@@ -45,23 +45,21 @@ impl ResolvedPlan {
                 "audit" => Section::Audit,
                 _ => Section::Top,
             };
-            match (section, value) {
-                (Section::Step, toml::Value::Array(steps)) => {
-                    for step in steps {
-                        let name = step["name"].as_str().unwrap_or_default();
-                        add(&mut keys, section, name, "", step);
+            match item {
+                TomlItem::Tables(steps) => {
+                    for (step, table) in self.steps.iter().zip(steps) {
+                        add_all(&mut keys, section, step.name(), "", table);
                     }
                 }
-                (
-                    Section::Host | Section::Medium | Section::System | Section::Workload,
-                    toml::Value::Table(named),
-                ) => {
-                    for (name, value) in named {
-                        add(&mut keys, section, name, "", value);
+                TomlItem::Table(audit) if section == Section::Audit => {
+                    add_all(&mut keys, section, "", "", audit);
+                }
+                TomlItem::Table(named) => {
+                    for (name, item) in named.entries() {
+                        add(&mut keys, section, name, "", item);
                     }
                 }
-                (Section::Audit, value) => add(&mut keys, section, "", "", value),
-                (_, value) => add(&mut keys, section, "", name, value),
+                _ => add(&mut keys, section, "", name, item),
             }
         }
         keys
@@ -106,25 +104,28 @@ impl Workload {
     }
 }
 
-/// The value, or all values in its tables.
-fn add(keys: &mut Vec<PlanKey>, section: Section, of: &str, key: &str, value: &toml::Value) {
-    let toml::Value::Table(entries) = value else {
-        let text = value.as_str().map(str::to_owned);
-        keys.push(PlanKey {
-            section,
-            of: of.to_owned(),
-            key: key.to_owned(),
-            value: text.unwrap_or_else(|| value.to_string()),
-        });
-        return;
-    };
-    for (name, value) in entries {
-        let below = if key.is_empty() {
-            name.clone()
-        } else {
-            format!("{key}.{name}")
-        };
-        add(keys, section, of, &below, value);
+/// Adds the value, or all values of the table.
+fn add(keys: &mut Vec<PlanKey>, section: Section, of: &str, key: &str, item: &TomlItem) {
+    if let TomlItem::Table(table) | TomlItem::Inline(table) = item {
+        return add_all(keys, section, of, key, table);
+    }
+    keys.push(PlanKey {
+        section,
+        of: of.to_owned(),
+        key: key.to_owned(),
+        value: match item {
+            TomlItem::Text(text) => text.clone(),
+            other => other.to_string(),
+        },
+    });
+}
+
+fn add_all(keys: &mut Vec<PlanKey>, section: Section, of: &str, above: &str, table: &TomlTable) {
+    for (key, item) in table.entries() {
+        match above {
+            "" => add(keys, section, of, key, item),
+            above => add(keys, section, of, &format!("{above}.{key}"), item),
+        }
     }
 }
 

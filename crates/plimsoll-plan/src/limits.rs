@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::plan_words;
+
 use crate::units::Bytes;
 
 /// Limits of a server that plimsoll starts, as a smaller machine would have them; the simulated machine of SQLite. `None` is no
@@ -13,7 +15,6 @@ pub struct Limits {
     /// Which CPUs, as the kernel lists them: `0-3,8`. Empty: any.
     pub cpu_set: String,
     /// Of the simulated machine of SQLite, against the reference.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_speed: Option<f64>,
     /// Memory with the page cache that its reads and writes fill; it gets no swap.
     pub memory: Option<Bytes>,
@@ -31,24 +32,15 @@ pub struct IoLimits {
     pub writes: Option<u64>,
 }
 
-/// Where the machine cannot limit.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum WithoutLimits {
-    /// The run is refused.
-    #[default]
-    Refuse,
-    /// The run goes on without, with a warning.
-    Warn,
-}
-
-impl WithoutLimits {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// Where the machine cannot limit.
+    #[derive(Default)]
+    pub enum WithoutLimits {
+        /// The run is refused.
+        #[default]
+        Refuse,
+        /// The run goes on without, with a warning.
+        Warn,
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::plan_words;
+
 use crate::units::Nanos;
 
 /// What the mock engine does: latencies, stalls and failures under whichever clock the lane has.
@@ -12,10 +14,8 @@ pub struct MockScript {
     /// Uniformly distributed extra service time, drawn from the lane's seed.
     pub jitter: Nanos,
     /// Mean of exponentially distributed extra service time.
-    #[serde(default)]
     pub exponential: Nanos,
     /// Transactions that take longer than the others.
-    #[serde(default)]
     pub slow: Option<SlowShare>,
     /// Times on the point's timeline in which no transaction makes progress.
     pub stalls: Vec<Stall>,
@@ -102,20 +102,12 @@ impl LoadShape {
     }
 }
 
-/// Distances between due times in an open loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum Arrivals {
-    /// Equal distances.
-    Constant,
-    /// Exponentially distributed distances: independent users.
-    Poisson,
-}
-
-impl Arrivals {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// Distances between due times in an open loop.
+    pub enum Arrivals {
+        /// Equal distances.
+        Constant,
+        /// Exponentially distributed distances: independent users.
+        Poisson,
     }
 }

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::network::write_gbit;
 use crate::units::Nanos;
 
 /// What happens to a member while a step runs.
@@ -49,19 +48,6 @@ impl MemberChange {
             | Self::Return { member }
             | Self::Slow { member, .. } => Some(member),
             Self::Network { .. } => None,
-        }
-    }
-
-    /// As a plan has it.
-    pub fn keys(self) -> Vec<String> {
-        match self {
-            Self::Fail { member } => vec![format!("fail = {member}")],
-            Self::Replace { member } => vec![format!("replace = {member}")],
-            Self::Return { member } => vec![format!("return = {member}")],
-            Self::Slow { member, factor } => {
-                vec![format!("slow = {member}"), format!("factor = {factor}")]
-            }
-            Self::Network { gbit } => vec![format!("network = \"{}\"", write_gbit(gbit))],
         }
     }
 }

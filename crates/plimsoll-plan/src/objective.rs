@@ -30,10 +30,6 @@ impl Quantile {
         self.into()
     }
 
-    pub fn parse(name: &str) -> Option<Self> {
-        name.parse().ok()
-    }
-
     /// Fewest samples from which the figure is evaluated. Of a percentile [`BEYOND`] lie beyond it, so that its rank is
     /// known to 22 % (1 / √20); a mean has a hundred. A thousand responses without one above a limit show that more than
     /// 0.3 % above it are unlikely (rule of three: 3 / n, with 95 %).

@@ -4,12 +4,11 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{PlanErrors, PlanWarning};
 use crate::findings::Findings;
-use crate::known_drives::KnownDrives;
 use crate::options::Options;
-use crate::raw::RawPlan;
 use crate::read;
 use crate::resolve::resolve;
 use crate::resolved::ResolvedPlan;
+use crate::value::OptionalKey;
 
 /// A plan that can be run.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,28 +28,6 @@ pub fn parse(text: &str, options: &Options) -> Result<Parsed, PlanErrors> {
     findings
         .finish(plan)
         .map(|(plan, warnings)| Parsed { plan, warnings })
-}
-
-/// Reads the text of [`crate::describe`] as run files up to schema 7 keep it.
-///
-/// # Errors
-/// As of [`parse`]: it was written by another version, or changed since.
-pub(crate) fn parse_described(text: &str) -> Result<ResolvedPlan, PlanErrors> {
-    let mut findings = Findings::new(text);
-    let plan = read::read::<RawPlan>(&mut findings).and_then(|raw| {
-        let media = raw.medium.values();
-        let names = media.filter_map(|medium| Some(medium.get().drive.as_ref()?.get().clone()));
-        let options = Options {
-            // That of the run may have left the catalog since.
-            drives: KnownDrives {
-                names: names.collect(),
-                kinds: Vec::new(),
-            },
-            ..Options::default()
-        };
-        resolve(&raw, &options, &mut findings)
-    });
-    findings.finish(plan).map(|(plan, _)| plan)
 }
 
 /// Reads any other TOML file into its type, with positions and suggestions as for plans. Only its shape is checked.

@@ -12,6 +12,7 @@ use toml::{Spanned, de};
 
 use super::error::{PlanError, nearest, suggestion};
 use super::findings::{BrokenKey, Findings};
+use super::value::ValueFault;
 
 /// Most faults reported of one plan.
 const MOST_FAULTS: usize = 50;
@@ -28,9 +29,13 @@ pub(super) fn read<T: DeserializeOwned>(findings: &mut Findings<'_>) -> Option<T
             Ok(plan) => return Some(plan),
             Err(fault) => fault,
         };
-        let meant = explain(findings, &fault);
         let root = document.span();
-        let mut broken = take_out(document.get_mut(), root, &fault.span()?, &mut Vec::new())?;
+        let broken = fault
+            .span()
+            .and_then(|span| take_out(document.get_mut(), root, &span, &mut Vec::new()));
+        let key = broken.as_ref().and_then(|broken| broken.path.last());
+        let meant = explain(findings, &fault, key.map_or("", String::as_str));
+        let mut broken = broken?;
         if let Some(meant) = meant
             && let Some(last) = broken.path.last_mut()
         {
@@ -90,10 +95,18 @@ fn syntax_help(message: &str, line: &str) -> String {
     }
 }
 
-/// Reports the fault; gives the name that was probably meant if it is a misspelled one.
-fn explain(findings: &mut Findings<'_>, fault: &de::Error) -> Option<String> {
+/// Reports the fault of a key; gives the name that was probably meant if it is a misspelled one.
+fn explain(findings: &mut Findings<'_>, fault: &de::Error, key: &str) -> Option<String> {
     let span = fault.span().unwrap_or_default();
     let message = fault.message();
+    if let Some(ValueFault { message, help }) = ValueFault::parse(message) {
+        let message = match message.starts_with(|c: char| c.is_ascii_lowercase()) {
+            true => format!("`{key}` {message}"),
+            false => message,
+        };
+        findings.error(span, message, help);
+        return None;
+    }
     let error = |message: String| PlanError::new(findings.text(), span.clone(), message);
     for (start, what) in [("unknown field `", "key"), ("unknown variant `", "value")] {
         let Some((written, rest)) = message
@@ -227,12 +240,12 @@ fn take_out_below(
         DeValue::Array(items) => {
             let mut doomed = None;
             for (i, item) in items.iter_mut().enumerate() {
-                if let Some(broken) = take_out_below(item, span, path) {
-                    return Some(broken);
-                }
-                if item.span() == *span {
+                if item.span() == *span || is_pair_with(item.get_ref(), span) {
                     doomed = Some(i);
                     break;
+                }
+                if let Some(broken) = take_out_below(item, span, path) {
+                    return Some(broken);
                 }
             }
             let doomed = doomed?;
@@ -249,5 +262,13 @@ fn take_out_below(
             })
         }
         _ => None,
+    }
+}
+
+/// Whether it is a list in a list, which would be another pair without the value at `span`.
+fn is_pair_with(value: &DeValue<'_>, span: &Range<usize>) -> bool {
+    match value {
+        DeValue::Array(items) => items.iter().any(|item| item.span() == *span),
+        _ => false,
     }
 }

@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::describe::describe;
-use crate::kept_names;
-use crate::parse::parse_described;
+use crate::describe::table;
+use crate::references::check_references;
 use crate::resolved::ResolvedPlan;
 
 /// What is known of the plan that a record was made by.
@@ -23,10 +22,10 @@ pub enum RecordedPlan {
     },
 }
 
-/// Version of [`SavedPlan`]. A change that an older plimsoll cannot read raises it.
-const SAVED_VERSION: u32 = 1;
+/// Version of [`SavedPlan`]. A change of names or meanings raises it.
+const SAVED_VERSION: u32 = 2;
 
-/// A plan as run files since schema 8 keep it, as JSON.
+/// A plan as run files keep it, as JSON.
 #[derive(Serialize, Deserialize)]
 struct SavedPlan {
     version: u32,
@@ -38,12 +37,17 @@ impl RecordedPlan {
         Self::Resolved(Box::new(plan))
     }
 
-    /// From the text of a run file: empty without a plan, TOML up to schema 7, JSON since.
+    /// From the text of a run file: JSON, empty without a plan.
     pub fn from_text(text: &str) -> Self {
-        match text.as_bytes().first() {
-            None => Self::Imported,
-            Some(b'{') => Self::from_json(text),
-            Some(_) => Self::from_toml(text),
+        if text.is_empty() {
+            return Self::Imported;
+        }
+        match read_saved(text) {
+            Ok(plan) => Self::new(plan),
+            Err(why) => Self::Unreadable {
+                text: text.to_owned(),
+                why,
+            },
         }
     }
 
@@ -51,8 +55,7 @@ impl RecordedPlan {
     pub fn to_text(&self) -> String {
         match self {
             Self::Resolved(plan) => {
-                let mut plan = serde_json::to_value(plan).expect("a plan has string keys only");
-                kept_names::to_names(&mut plan);
+                let plan = serde_json::to_value(plan).expect("a plan has string keys only");
                 let saved = SavedPlan {
                     version: SAVED_VERSION,
                     plan,
@@ -62,44 +65,6 @@ impl RecordedPlan {
             Self::Imported => String::new(),
             Self::Unreadable { text, .. } => text.clone(),
         }
-    }
-
-    fn from_json(text: &str) -> Self {
-        // The version first: the plan of another one may have other keys.
-        let saved: Result<SavedPlan, _> = serde_json::from_str(text);
-        match saved {
-            Ok(saved) if saved.version != SAVED_VERSION => Self::unreadable(
-                text,
-                format!(
-                    "it has version {}, and this plimsoll reads version {SAVED_VERSION}",
-                    saved.version
-                ),
-            ),
-            Ok(saved) => match from_saved(saved.plan) {
-                Ok(plan) => Self::new(plan),
-                Err(why) => Self::unreadable(text, why),
-            },
-            Err(error) => Self::unreadable(text, error.to_string()),
-        }
-    }
-
-    /// From the TOML of [`describe`].
-    fn from_toml(text: &str) -> Self {
-        match parse_described(text) {
-            Ok(mut plan) => {
-                // Schemas up to 7 had no choice of a factor: a drive without one was as rated.
-                for drive in plan.emulated_mut() {
-                    drive.auto = false;
-                }
-                Self::new(plan)
-            }
-            Err(errors) => Self::unreadable(text, errors.0[0].to_string()),
-        }
-    }
-
-    fn unreadable(text: &str, why: String) -> Self {
-        let text = text.to_owned();
-        Self::Unreadable { text, why }
     }
 
     pub fn resolved(&self) -> Option<&ResolvedPlan> {
@@ -121,7 +86,7 @@ impl RecordedPlan {
     pub fn to_value(&self) -> Value {
         match self {
             Self::Resolved(plan) => {
-                toml::from_str(&describe(plan)).expect("a described plan is TOML")
+                serde_json::to_value(table(plan)).expect("a table has string keys only")
             }
             Self::Imported => Value::Null,
             Self::Unreadable { text, .. } => Value::String(text.clone()),
@@ -129,7 +94,16 @@ impl RecordedPlan {
     }
 }
 
-fn from_saved(mut plan: Value) -> Result<ResolvedPlan, String> {
-    kept_names::to_ids(&mut plan)?;
-    serde_json::from_value(plan).map_err(|error| error.to_string())
+fn read_saved(text: &str) -> Result<ResolvedPlan, String> {
+    let SavedPlan { version, plan } =
+        serde_json::from_str(text).map_err(|error| error.to_string())?;
+    // The version first: the plan of another one may have other keys.
+    if version != SAVED_VERSION {
+        return Err(format!(
+            "it has version {version}, and this plimsoll reads version {SAVED_VERSION}"
+        ));
+    }
+    let plan = serde_json::from_value(plan).map_err(|error| error.to_string())?;
+    check_references(&plan)?;
+    Ok(plan)
 }

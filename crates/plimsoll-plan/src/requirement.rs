@@ -165,7 +165,6 @@ impl<'de> Deserialize<'de> for Requirement {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanRequirement {
     /// The step whose loads must keep it; `None`: all steps.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     pub requirement: Requirement,
 }

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::plan_words;
+
 pub use super::backup::{Backup, BackupMethod, BackupPlace, BackupStep, Cycles, Noise, NoiseWork};
 pub use super::block::{
     Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, SizeShare, SyncPolicy, Zone,
@@ -38,14 +40,11 @@ pub struct ResolvedPlan {
     /// Factors already applied to all times and data sizes.
     pub scale: f64,
     pub data_scale: f64,
-    /// Whether modeled drives are emulated in real time also where they could be simulated. Older run files say nothing.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// Whether modeled drives are emulated in real time also where they could be simulated.
     pub emulate: bool,
-    /// Other machines. Older run files have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Other machines.
     pub hosts: Vec<PlanHost>,
     /// Those that run the whole plan, at the same time; none: this machine does.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_hosts: Vec<HostId>,
     pub media: Vec<Medium>,
     pub systems: Vec<System>,
@@ -56,13 +55,10 @@ pub struct ResolvedPlan {
     pub backups: Vec<NamedBackup>,
     pub steps: Vec<Step>,
     /// What the audit holds figures against.
-    #[serde(default)]
     pub audit: Thresholds,
-    /// Limits that figures must keep. Older run files have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Limits that figures must keep.
     pub requirements: Vec<PlanRequirement>,
     /// Whether the run ends at the first point that misses one.
-    #[serde(default)]
     pub abort_on_fail: bool,
 }
 
@@ -113,10 +109,8 @@ pub struct System {
     /// Equal instances, each with data of its own, under load at the same time.
     pub count: u32,
     /// The host that an existing server runs on, where that is watched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostId>,
-    /// The log of a server that plimsoll starts is on another virtual disk than its data. Older run files have none.
-    #[serde(default)]
+    /// The log of a server that plimsoll starts is on another virtual disk than its data.
     pub log_disk: bool,
 }
 
@@ -141,7 +135,6 @@ pub enum SystemKind {
         url: Secret,
         schema: String,
         /// Whether sysbench's tables there that plimsoll did not make may be changed.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         change_tables: bool,
     },
 }
@@ -287,39 +280,23 @@ pub struct Tpcc {
     pub home: Home,
 }
 
-/// Where the logic of a transaction runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum TxnMode {
-    /// In the server: one round trip per transaction.
-    Procedures,
-    /// In the client: one prepared statement per round trip.
-    Statements,
-}
-
-impl TxnMode {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// Where the logic of a transaction runs.
+    pub enum TxnMode {
+        /// In the server: one round trip per transaction.
+        Procedures,
+        /// In the client: one prepared statement per round trip.
+        Statements,
     }
 }
 
-/// Which warehouses a user works for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum Home {
-    /// One for the whole run, as clause 2.4.1.1 has it for terminals: user u works for warehouse u mod W.
-    Fixed,
-    /// A warehouse drawn uniformly for every transaction: few users reach all data.
-    Roaming,
-}
-
-impl Home {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// Which warehouses a user works for.
+    pub enum Home {
+        /// One for the whole run, as clause 2.4.1.1 has it for terminals: user u works for warehouse u mod W.
+        Fixed,
+        /// A warehouse drawn uniformly for every transaction: few users reach all data.
+        Roaming,
     }
 }
 
@@ -418,11 +395,9 @@ pub struct LoadStep {
     pub max_retries: u32,
     /// The power of the medium fails this long after a point's measurement began; the point ends with it.
     pub power_cut: Option<Nanos>,
-    /// What happens to members of the medium's array, in order. Run files from before there were arrays have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// What happens to members of the medium's array, in order.
     pub events: Vec<MemberEvent>,
     /// The hosts that share its load; none: it comes from plimsoll itself.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub from: Vec<HostId>,
     /// What other systems do beside it; each point is then measured without and with it.
     pub noise: Vec<Noise>,
@@ -443,47 +418,29 @@ pub struct Search {
     pub most: f64,
     /// The search ends when the lowest load that failed is this share above the highest that met the objective.
     pub precision: f64,
-    /// A window is lengthened up to this where it holds too few transactions for the figure. 0: never, in plans of run
-    /// files from before windows were.
-    #[serde(default)]
+    /// A window is lengthened up to this where it holds too few transactions for the figure.
     pub longest: Nanos,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum ResetPolicy {
-    Never,
-    /// Before each point but the first that finds the data as they were loaded.
-    EachPoint,
-}
-
-impl ResetPolicy {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    pub enum ResetPolicy {
+        Never,
+        /// Before each point but the first that finds the data as they were loaded.
+        EachPoint,
     }
 }
 
-/// How a data set is reset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum ResetMethod {
-    /// The fastest one that the system has.
-    Auto,
-    /// The server stops and its files are put back from a copy, which shares blocks where the filesystem can.
-    Files,
-    /// PostgreSQL: the database is made anew from a template.
-    Template,
-    /// The data are loaded again.
-    Reload,
-}
-
-impl ResetMethod {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// How a data set is reset.
+    pub enum ResetMethod {
+        /// The fastest one that the system has.
+        Auto,
+        /// The server stops and its files are put back from a copy, which shares blocks where the filesystem can.
+        Files,
+        /// PostgreSQL: the database is made anew from a template.
+        Template,
+        /// The data are loaded again.
+        Reload,
     }
 }
 
@@ -494,23 +451,15 @@ pub struct Pacing {
     pub think: f64,
 }
 
-/// When consistency conditions are verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum CheckPolicy {
-    /// After each point of the ladder.
-    EachPoint,
-    /// After the last point.
-    EndOfStep,
-    /// Never.
-    Off,
-}
-
-impl CheckPolicy {
-    pub fn name(self) -> &'static str {
-        self.into()
+plan_words! {
+    /// When consistency conditions are verified.
+    pub enum CheckPolicy {
+        /// After each point of the ladder.
+        EachPoint,
+        /// After the last point.
+        EndOfStep,
+        /// Never.
+        Off,
     }
 }
 
@@ -583,11 +532,6 @@ impl ResolvedPlan {
     /// Steps that put load on systems.
     pub fn load_steps(&self) -> impl Iterator<Item = &LoadStep> {
         self.steps.iter().filter_map(Step::load)
-    }
-
-    pub fn emulated_mut(&mut self) -> impl Iterator<Item = &mut EmulatedDrive> {
-        let media = self.media.iter_mut();
-        media.filter_map(|medium| medium.kind.emulated_mut())
     }
 
     /// Media that a step works on, or that backups are written to.

@@ -15,6 +15,7 @@ pub fn json_schema() -> String {
             if let Some(object) = schema.as_object_mut() {
                 without_null(object);
                 without_breaks(object);
+                with_bounds_and_default(object);
             }
         }));
     let schema = settings.into_generator().into_root_schema_for::<RawPlan>();
@@ -62,5 +63,26 @@ fn without_breaks(schema: &mut Map<String, Value>) {
             .replace("\n\n", "\u{0}")
             .replace('\n', " ")
             .replace('\u{0}', "\n\n");
+    }
+}
+
+/// Editors show the description of a key only.
+fn with_bounds_and_default(schema: &mut Map<String, Value>) {
+    // A ladder is one number, or several.
+    let one = schema.get("anyOf").and_then(|choices| choices.get(0));
+    let numbers = one.and_then(Value::as_object).unwrap_or(schema);
+    let bounds = match (numbers.get("minimum"), numbers.get("maximum")) {
+        (Some(least), Some(most)) if *most != u32::MAX => format!(" {least} to {most}."),
+        _ => String::new(),
+    };
+    let default = match schema.get("default") {
+        Some(Value::String(word)) => format!(" Default: `\"{word}\"`."),
+        Some(value) => format!(" Default: {value}."),
+        None => String::new(),
+    };
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        let end = text.find(" Default: ").unwrap_or(text.len());
+        text.insert_str(end, &bounds);
+        text.push_str(&default);
     }
 }

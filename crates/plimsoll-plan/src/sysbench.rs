@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::plan_words;
+
 /// sysbench OLTP. What a plan cannot set is as sysbench has it by default.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sysbench {
@@ -17,28 +19,23 @@ pub struct Sysbench {
     pub range_size: u32,
 }
 
-/// What a transaction does: `oltp_NAME.lua`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum Script {
-    ReadWrite,
-    ReadOnly,
-    WriteOnly,
-    PointSelect,
-    UpdateIndex,
-    UpdateNonIndex,
-    Insert,
-    Delete,
+plan_words! {
+    /// What a transaction does: `oltp_NAME.lua`.
+    #[derive(strum::VariantArray)]
+    pub enum Script {
+        ReadWrite,
+        ReadOnly,
+        WriteOnly,
+        PointSelect,
+        UpdateIndex,
+        UpdateNonIndex,
+        Insert,
+        Delete,
+    }
 }
 
 impl Script {
     pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
-
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
 
     /// The one transaction type that the script has.
     pub fn txn_names(self) -> &'static [&'static str] {
@@ -70,28 +67,23 @@ impl Script {
     }
 }
 
-/// How ids are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum Distribution {
-    /// All ids alike.
-    Uniform,
-    /// The mean of 12 uniform draws: a bell around the middle.
-    Gaussian,
-    /// 75 % of the draws go to the middle 1 % of the ids, the others as gaussian.
-    Special,
-    /// 80 % of the draws go to the lowest 20 % of the ids, and so on within these.
-    Pareto,
-    /// Id i with a chance of 1/i to the power of 0.8.
-    Zipfian,
+plan_words! {
+    /// How ids are drawn.
+    #[derive(strum::VariantArray)]
+    pub enum Distribution {
+        /// All ids alike.
+        Uniform,
+        /// The mean of 12 uniform draws: a bell around the middle.
+        Gaussian,
+        /// 75 % of the draws go to the middle 1 % of the ids, the others as gaussian.
+        Special,
+        /// 80 % of the draws go to the lowest 20 % of the ids, and so on within these.
+        Pareto,
+        /// Id i with a chance of 1/i to the power of 0.8.
+        Zipfian,
+    }
 }
 
 impl Distribution {
     pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
-
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
 }

@@ -6,7 +6,7 @@ pub fn toml_key(key: &str) -> String {
     if !key.is_empty() && key.chars().all(bare) {
         key.to_owned()
     } else {
-        format!("\"{}\"", key.escape_default())
+        quoted(key)
     }
 }
 

@@ -135,7 +135,7 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// A number of bytes.
+/// A number of bytes. Sums saturate.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -145,6 +145,26 @@ pub struct Bytes(pub u64);
 impl Bytes {
     pub const fn mib(n: u64) -> Self {
         Self(n << 20)
+    }
+}
+
+impl Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Mul<u64> for Bytes {
+    type Output = Self;
+    fn mul(self, n: u64) -> Self {
+        Self(self.0.saturating_mul(n))
+    }
+}
+
+impl Sum for Bytes {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self(0), Add::add)
     }
 }
 

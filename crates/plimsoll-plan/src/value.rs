@@ -1,5 +1,8 @@
 //! Values of the raw plan with their span in the text.
 
+mod number;
+mod scalar;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -8,6 +11,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
+
+pub(crate) use number::bounds;
+pub use number::{ABOVE_ZERO, Bounds, Decimal, Whole};
+pub use scalar::{
+    FromScalar, RawMoment, RawSize, RawText, RawTime, Scalar, ScalarVisitor, Setting, ValueFault,
+};
 
 /// A value and its span in the plan's text. In the JSON Schema it is the value alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +30,62 @@ impl<T> At<T> {
     /// Bytes of the text.
     pub fn span(&self) -> Range<usize> {
         self.0.span()
+    }
+}
+
+impl<T: PlanValue> At<T> {
+    pub fn value(&self) -> T::Resolved {
+        self.get().resolved()
+    }
+}
+
+/// A value of a plan, and what becomes of it.
+pub trait PlanValue {
+    /// Type that the resolved plan has.
+    type Resolved;
+
+    fn resolved(&self) -> Self::Resolved;
+
+    /// The value as people write it, for the schema.
+    fn written(value: Self::Resolved) -> serde_json::Value;
+}
+
+impl PlanValue for bool {
+    type Resolved = Self;
+
+    fn resolved(&self) -> Self {
+        *self
+    }
+
+    fn written(value: Self) -> serde_json::Value {
+        value.into()
+    }
+}
+
+/// A key that may be left out.
+pub trait OptionalKey {
+    type Value;
+
+    fn value(&self) -> Option<<Self::Value as PlanValue>::Resolved>
+    where
+        Self::Value: PlanValue;
+
+    /// Where it is written, or the table that leaves it out.
+    fn span_or(&self, table: &Range<usize>) -> Range<usize>;
+}
+
+impl<T> OptionalKey for Option<At<T>> {
+    type Value = T;
+
+    fn value(&self) -> Option<T::Resolved>
+    where
+        T: PlanValue,
+    {
+        self.as_ref().map(At::value)
+    }
+
+    fn span_or(&self, table: &Range<usize>) -> Range<usize> {
+        self.as_ref().map_or(table.clone(), At::span)
     }
 }
 
@@ -67,39 +132,40 @@ impl<T> Ladder<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ladder<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // What kind of value it is shows only when it is read, and the span of a lone number has to be kept.
-        let spanned = Spanned::<Rungs<T>>::deserialize(deserializer)?;
+        let spanned = Spanned::<LadderLoads<T>>::deserialize(deserializer)?;
         let span = spanned.span();
         Ok(match spanned.into_inner() {
-            Rungs::One(value) => Self::One(At(Spanned::new(span, value))),
-            Rungs::Many(values) => Self::Many(values),
+            LadderLoads::One(value) => Self::One(At(Spanned::new(span, value))),
+            LadderLoads::Many(values) => Self::Many(values),
         })
     }
 }
 
-enum Rungs<T> {
+/// The loads of a ladder, whose own span is not known yet.
+enum LadderLoads<T> {
     One(T),
     Many(Vec<At<T>>),
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Rungs<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for LadderLoads<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct RungsVisitor<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for RungsVisitor<T> {
-            type Value = Rungs<T>;
+        struct LoadsVisitor<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for LoadsVisitor<T> {
+            type Value = LadderLoads<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a number or a list of numbers")
             }
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
-                T::deserialize(de::value::I64Deserializer::new(value)).map(Rungs::One)
+                T::deserialize(de::value::I64Deserializer::new(value)).map(LadderLoads::One)
             }
             fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
-                T::deserialize(de::value::F64Deserializer::new(value)).map(Rungs::One)
+                T::deserialize(de::value::F64Deserializer::new(value)).map(LadderLoads::One)
             }
             fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Rungs::Many)
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(LadderLoads::Many)
             }
         }
-        deserializer.deserialize_any(RungsVisitor(std::marker::PhantomData))
+        deserializer.deserialize_any(LoadsVisitor(std::marker::PhantomData))
     }
 }
 
@@ -115,137 +181,5 @@ impl<T: JsonSchema> JsonSchema for Ladder<T> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let one = generator.subschema_for::<T>();
         json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1, "maxItems": 100 }] })
-    }
-}
-
-/// A length of time as written. A bare number is kept, so that it can be refused with a suggestion.
-#[derive(Debug, Clone)]
-pub enum RawTime {
-    Text(String),
-    Bare(String),
-}
-
-/// A size as written. A bare number is kept, so that it can be refused with a suggestion.
-#[derive(Debug, Clone)]
-pub enum RawSize {
-    Text(String),
-    Bare(String),
-}
-
-/// The value of a server's setting, kept as text whatever it was written as.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting(pub String);
-
-struct Scalar {
-    expecting: &'static str,
-    bool_is_fine: bool,
-}
-
-impl<'de> de::Visitor<'de> for Scalar {
-    /// The text, and whether it was written in quotes.
-    type Value = (String, bool);
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.expecting)
-    }
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Self::Value, E> {
-        Ok((value.to_owned(), true))
-    }
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
-        Ok((value.to_string(), false))
-    }
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
-        Ok((value.to_string(), false))
-    }
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Self::Value, E> {
-        if self.bool_is_fine {
-            return Ok((value.to_string(), false));
-        }
-        Err(E::invalid_type(de::Unexpected::Bool(value), &self))
-    }
-}
-
-impl<'de> Deserialize<'de> for RawTime {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let scalar = Scalar {
-            expecting: "a length of time such as \"10s\"",
-            bool_is_fine: false,
-        };
-        deserializer.deserialize_any(scalar).map(|(text, quoted)| {
-            if quoted {
-                Self::Text(text)
-            } else {
-                Self::Bare(text)
-            }
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for RawSize {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let scalar = Scalar {
-            expecting: "a size such as \"16GiB\"",
-            bool_is_fine: false,
-        };
-        deserializer.deserialize_any(scalar).map(|(text, quoted)| {
-            if quoted {
-                Self::Text(text)
-            } else {
-                Self::Bare(text)
-            }
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for Setting {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let scalar = Scalar {
-            expecting: "text in quotes, a number, true or false",
-            bool_is_fine: true,
-        };
-        deserializer
-            .deserialize_any(scalar)
-            .map(|(text, _)| Self(text))
-    }
-}
-
-impl JsonSchema for RawTime {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Time".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "examples": ["10s", "2m", "1h 30m", "250ms"] })
-    }
-}
-
-impl JsonSchema for RawSize {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Size".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "examples": ["16GiB", "512MiB", "960GB"] })
-    }
-}
-
-impl JsonSchema for Setting {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Setting".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "integer", "number", "boolean"] })
     }
 }

@@ -28,7 +28,7 @@ pub struct BackupRow {
     pub program: String,
     pub start: Nanos,
     pub end: Nanos,
-    /// Of a backup: size of its files. Of a restore: bytes of the backup that were restored.
+    /// Size of a backup's files; bytes of the backup that a restore read.
     pub bytes: u64,
     pub outcome: BackupOutcome,
     /// How a restore compared, or why it failed.

@@ -10,7 +10,7 @@ use crate::{Point, PointId, SubjectId};
 impl Point {
     /// [`Point::mode`] of block I/O.
     pub const BLOCK: &str = "block";
-    /// Of a load that another tool put on a system.
+    /// [`Point::mode`] of a load that another tool put on a system.
     pub const IMPORTED: &str = "imported";
 
     pub fn is_block(&self) -> bool {
@@ -28,7 +28,7 @@ impl Point {
     }
 }
 
-/// What a point asks of a medium. Its [`crate::Point`] has the rest: `mode` is `block`, `system` the subject that stands
+/// Requests that a point makes to a medium. Its [`crate::Point`] has the rest: `mode` is `block`, `system` the subject that stands
 /// for fio, `repeat` the round, `users` the requests in flight, `txns` the kinds of requests of all streams.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BlockPoint {
@@ -39,7 +39,7 @@ pub struct BlockPoint {
     /// Place of the job in the workload.
     pub job_index: u32,
     pub workers: u32,
-    /// Of each worker's file, or of its part of a device.
+    /// Size of each worker's file, or of its part of a device.
     pub worker_bytes: u64,
     /// How often that was written before the first job; below 1 reads meet blocks that were never written.
     pub fill: f64,
@@ -59,7 +59,7 @@ pub struct BlockStreamInfo {
     pub write_sizes: Vec<(u64, u32)>,
     pub depth: u32,
     pub threads: u32,
-    /// Of each worker; `None`: as many as it can.
+    /// Requests per second of each worker; `None`: as many as it can.
     pub per_second: Option<f64>,
     /// `uniform`, `zipf:1.1`, `zoned:95/5:4/10:1/85`.
     pub access: String,
@@ -69,7 +69,7 @@ pub struct BlockStreamInfo {
     pub sync: String,
 }
 
-/// What one worker did in the measure phase, by kind of request.
+/// Requests of one worker in the measure phase, of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockShare {
     pub point: PointId,

@@ -62,6 +62,37 @@ pub struct DriveTally {
 }
 
 impl DriveTally {
+    /// Whether there were such operations.
+    pub fn was_asked(&self) -> bool {
+        self.ops > 0 || self.errors > 0
+    }
+
+    /// As a run file has it.
+    pub fn row(&self, subject: SubjectId, start: Nanos, end: Nanos, op: DriveOp) -> DriveRow {
+        let Self {
+            ops,
+            bytes,
+            errors,
+            modelled,
+            real,
+            late,
+            beyond,
+        } = self;
+        DriveRow {
+            subject,
+            start,
+            end,
+            op,
+            ops: *ops,
+            bytes: *bytes,
+            errors: *errors,
+            modelled: modelled.coarse(),
+            real: real.coarse(),
+            late: late.coarse(),
+            beyond: *beyond,
+        }
+    }
+
     pub fn merge(&mut self, other: &Self) {
         let Self {
             ops,
@@ -92,12 +123,12 @@ pub struct DriveSecond {
     pub tallies: [DriveTally; 4],
     /// Asked but not answered when the second ended.
     pub in_flight: u64,
-    /// Of an array or a cluster, each drive.
+    /// Each drive of an array or a cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberSecond>,
 }
 
-/// What one drive of an array or a cluster did in a second, by its model.
+/// One second of one drive of an array or a cluster, by its model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MemberSecond {
     pub reads: u64,
@@ -144,7 +175,7 @@ impl MemberSecond {
 }
 
 impl DriveSecond {
-    /// Of each member that has a subject.
+    /// Samples of each member that has a subject.
     pub fn member_samples(
         &self,
         subjects: &[SubjectId],
@@ -154,8 +185,8 @@ impl DriveSecond {
         let over = end.saturating_sub(start);
         let members = subjects.iter().zip(&self.members);
         let samples = members.flat_map(|(subject, member)| {
-            let own = member.samples(over);
-            own.map(|(metric, value)| (*subject, metric, value))
+            let samples = member.samples(over);
+            samples.map(|(metric, value)| (*subject, metric, value))
         });
         let sample = |(subject, metric, value)| {
             let value = value as f32;
@@ -167,22 +198,9 @@ impl DriveSecond {
 
     /// Its kinds of operations that were asked for, with coarse histograms as a run file has them.
     pub fn rows(&self, subject: SubjectId, start: Nanos, end: Nanos) -> Vec<DriveRow> {
-        let asked = DriveOp::ALL.into_iter().zip(&self.tallies);
-        asked
-            .filter(|(_, tally)| tally.ops > 0 || tally.errors > 0)
-            .map(|(op, tally)| DriveRow {
-                subject,
-                start,
-                end,
-                op,
-                ops: tally.ops,
-                bytes: tally.bytes,
-                errors: tally.errors,
-                modelled: tally.modelled.coarse(),
-                real: tally.real.coarse(),
-                late: tally.late.coarse(),
-                beyond: tally.beyond,
-            })
+        (DriveOp::ALL.into_iter().zip(&self.tallies))
+            .filter(|(_, tally)| tally.was_asked())
+            .map(|(op, tally)| tally.row(subject, start, end, op))
             .collect()
     }
 }

@@ -1,4 +1,4 @@
-//! What happened during a run.
+//! Events of a run.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};

@@ -1,7 +1,5 @@
 //! Facts about imported loads: the keys that importers write and the analysis reads.
 
-use std::borrow::Cow;
-
 use crate::message::ImportNote;
 use crate::{Fact, PointId, Record, SubjectId};
 
@@ -62,36 +60,27 @@ pub fn key_at(fact: &Fact, point: PointId) -> Option<&str> {
     of.is_none_or(|of| of == point).then_some(key)
 }
 
-/// What is known of the load of that point.
+/// The value of a fact, where it holds for the load of that point.
 pub fn value_at<'a>(
     record: &'a Record,
     system: SubjectId,
     point: PointId,
     key: &str,
 ) -> Option<&'a str> {
-    let mut own = record.facts.iter().filter(|fact| fact.subject == system);
-    own.find(|fact| key_at(fact, point) == Some(key))
+    let mut facts = record.facts.iter().filter(|fact| fact.subject == system);
+    facts
+        .find(|fact| key_at(fact, point) == Some(key))
         .map(|fact| fact.value.as_str())
 }
 
-/// How the rate of `-R` was stored before schema 8.
-const DERIVED_RATE: &str = "derived: processed, failed and skipped transactions over the time";
-
-/// Notes of a fact; a plain value, and a sentence from before schema 8, is one of its own.
+/// Notes of a fact; a plain value is none.
 pub fn notes(value: &str) -> Vec<ImportNote> {
-    serde_json::from_str(value).unwrap_or_else(|_| {
-        vec![ImportNote::Stored {
-            text: value.to_owned(),
-        }]
-    })
+    serde_json::from_str(value).unwrap_or_default()
 }
 
 /// The value of a fact with one more note, unless it has that already; `value` is empty for a new fact.
 pub fn with_note(value: &str, note: &ImportNote) -> String {
-    let mut all = match value {
-        "" => Vec::new(),
-        value => notes(value),
-    };
+    let mut all = notes(value);
     if !all.contains(note) {
         all.push(note.clone());
     }
@@ -113,7 +102,7 @@ pub fn note_key(note: &ImportNote) -> String {
     }
 }
 
-/// What a note is about: the last part of its key.
+/// The subject of a note: the last part of its key.
 pub fn note_subject(note: &ImportNote) -> &'static str {
     use ImportNote::*;
     match note {
@@ -155,15 +144,6 @@ pub fn note_subject(note: &ImportNote) -> &'static str {
         UnitsUnknown => "units",
         OfferedDerived | OfferedAtLeast => "offered_rate",
         NopmCounted => "counts",
-        Stored { .. } => "note",
-    }
-}
-
-/// A key as it is today: some had other names before schema 8.
-pub fn current_key(key: &str) -> Cow<'_, str> {
-    match key.strip_prefix("import.told.") {
-        Some(what) => Cow::Owned(format!("{GIVEN_FACT}{what}")),
-        None => Cow::Borrowed(key),
     }
 }
 
@@ -198,5 +178,5 @@ impl DerivedRate {
 
 /// Whether an offered rate with this fact is a count of all that was offered.
 pub fn is_derived(fact: &str) -> bool {
-    fact == DERIVED_RATE || notes(fact).contains(&ImportNote::OfferedDerived)
+    notes(fact).contains(&ImportNote::OfferedDerived)
 }

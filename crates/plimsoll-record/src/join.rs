@@ -21,7 +21,7 @@ use crate::{
 use point_key::{HostPoint, PointKey};
 pub(crate) use renumber::{Renumbering, renumber};
 
-/// What one of the hosts has recorded.
+/// The record of one host.
 pub struct HostRecord<'a> {
     pub host: &'a str,
     pub record: Record,
@@ -50,7 +50,7 @@ pub fn join(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
         leave_out_machine(&mut record);
         renumber(&mut record, &ids);
         let worker = subjects.id(SubjectKind::Worker, host.to_owned());
-        // What is about a host's machine or run.
+        // These are about a host's machine or run.
         for diagnosis in &mut record.diagnoses {
             diagnosis.subject.get_or_insert(worker);
         }
@@ -61,7 +61,9 @@ pub fn join(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
     }
     let common = common_points(&joined);
     cut::to_common_seconds(&mut joined, &common);
-    let drives = joined.iter_mut().map(|own| std::mem::take(&mut own.drive));
+    let drives = joined
+        .iter_mut()
+        .map(|record| std::mem::take(&mut record.drive));
     let drive = sums::drive_rows(drives.collect());
     let mut records = joined.into_iter();
     let mut whole = records.next()?;
@@ -70,7 +72,7 @@ pub fn join(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
     }
     whole.subjects = subjects.all;
     whole.drive = drive;
-    let kept = common.iter().flatten().map(|own| own.point).collect();
+    let kept = common.iter().flatten().map(|point| point.point).collect();
     keep(&mut whole, &kept);
     sums::add_up(&mut whole);
     Some(whole)
@@ -108,7 +110,7 @@ impl JoinedSubjects {
         is_alone: bool,
     ) -> HashMap<SubjectId, SubjectId> {
         let fio: BTreeSet<SubjectId> = block_systems(record);
-        let own = record.subjects.iter().map(|subject| {
+        let ids = record.subjects.iter().map(|subject| {
             let name = match subject.kind {
                 SubjectKind::Host | SubjectKind::Generator | SubjectKind::Worker => host.to_owned(),
                 SubjectKind::Medium | SubjectKind::Emulator => subject.name.clone(),
@@ -125,7 +127,7 @@ impl JoinedSubjects {
             };
             (subject.id, self.id(kind, name))
         });
-        own.collect()
+        ids.collect()
     }
 
     fn id(&mut self, kind: SubjectKind, name: String) -> SubjectId {
@@ -209,17 +211,17 @@ fn common_points(hosts: &[Record]) -> Vec<Vec<HostPoint>> {
         let begun: HashSet<PointId> = record.phases.iter().filter_map(|it| it.point).collect();
         let points = record.points.iter().filter(|it| begun.contains(&it.id));
         for point in points {
-            let own = HostPoint {
+            let host_point = HostPoint {
                 host,
                 point: point.id,
             };
-            let key = PointKey::of(record, point);
-            found.entry(key).or_default().push(own);
+            let key = PointKey::from_point(record, point);
+            found.entry(key).or_default().push(host_point);
         }
     }
     let of_all = found.into_values().filter(|points| {
-        let of: BTreeSet<usize> = points.iter().map(|own| own.host).collect();
-        of.len() == hosts.len()
+        let hosts_of_point: BTreeSet<usize> = points.iter().map(|point| point.host).collect();
+        hosts_of_point.len() == hosts.len()
     });
     of_all.collect()
 }

@@ -41,9 +41,9 @@ pub enum Endpoint {
 /// Where random draws begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seeds {
-    /// Of the inputs.
+    /// The seed of the inputs.
     pub load: u64,
-    /// Of the data set: some constants of the load must match those of the data (TPC-C clause 2.1.6.1).
+    /// The seed of the data set: some constants of the load must match those of the data (TPC-C clause 2.1.6.1).
     pub data: u64,
 }
 
@@ -82,9 +82,9 @@ impl GeneratorShare {
         (all / self.of) + u32::from(all % self.of > self.index)
     }
 
-    /// The number among all of the one that is number `own` of this part.
-    pub fn number(self, own: u32) -> u32 {
-        own.saturating_mul(self.of).saturating_add(self.index)
+    /// The number among all of the one that has this `number` in this part.
+    pub fn number(self, number: u32) -> u32 {
+        number.saturating_mul(self.of).saturating_add(self.index)
     }
 }
 
@@ -93,7 +93,7 @@ impl GeneratorShare {
 pub struct LaneSpec {
     pub endpoint: Endpoint,
     pub workload: Workload,
-    /// Of all generators.
+    /// The load of all generators.
     pub load: LoadShape,
     pub share: GeneratorShare,
     pub timeline: Timeline,
@@ -148,7 +148,7 @@ impl Counts {
             round_trips,
             bytes,
         } = other;
-        let add = |own: &mut u64, more: &u64| *own = own.saturating_add(*more);
+        let add = |sum: &mut u64, more: &u64| *sum = sum.saturating_add(*more);
         add(&mut self.offered, offered);
         add(&mut self.committed, committed);
         add(&mut self.rolled_back, rolled_back);
@@ -215,10 +215,10 @@ impl TransactionStats {
     /// Notes one that has no end: how long ago it was due and, where it was started, how long ago that was.
     pub fn record_unfinished(&mut self, response: Nanos, service: Option<Nanos>) {
         if service != Some(response) || self.service.is_some() {
-            let own = self.service.get_or_insert_with(|| self.response.clone());
+            let all = self.service.get_or_insert_with(|| self.response.clone());
             service
                 .into_iter()
-                .for_each(|age| own.record_unfinished(age));
+                .for_each(|age| all.record_unfinished(age));
         }
         self.response.record_unfinished(response);
     }
@@ -277,7 +277,7 @@ pub struct LateTimes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TickPlace {
     pub phase: PhaseKind,
-    /// Of its phase, from 0.
+    /// Number of the tick in its phase, from 0.
     pub ordinal: u32,
 }
 
@@ -313,12 +313,28 @@ pub struct LaneSecond {
     pub absence: Absence,
 }
 
+impl LaneSecond {
+    /// A report that nothing was too late for or lost, of a system that was there.
+    pub fn new(tick: Tick, in_flight: u64, tallies: Vec<TransactionStats>) -> Self {
+        Self {
+            tick,
+            in_flight,
+            tallies,
+            earlier: Vec::new(),
+            late: 0,
+            overflow: 0,
+            merge_lag: Nanos::ZERO,
+            absence: Absence::default(),
+        }
+    }
+}
+
 /// An event to report beside the transactions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LaneEvent {
     pub at: Nanos,
     pub kind: EventKind,
-    /// Of a lane on several hosts: where it happened.
+    /// The host where it happened, of a lane on several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
 }
@@ -354,7 +370,7 @@ pub enum LaneMessage {
     },
     Second(Box<LaneSecond>),
     Event(LaneEvent),
-    /// What the database acknowledged before the power failed.
+    /// Commits that the database acknowledged before the power failed.
     Acknowledged(CommitCounts),
     Ended(LaneEnd),
 }
@@ -398,7 +414,7 @@ mod tests {
         fn shares_deal_out_everything_once(all in 0u32..500, of in 1u32..20) {
             let shares = (0..of).map(|index| GeneratorShare { index, of });
             let mut numbers: Vec<u32> =
-                shares.flat_map(|share| (0..share.count(all)).map(move |own| share.number(own))).collect();
+                shares.flat_map(|share| (0..share.count(all)).map(move |number| share.number(number))).collect();
             numbers.sort_unstable();
             prop_assert_eq!(numbers, (0..all).collect::<Vec<_>>());
         }

@@ -56,6 +56,6 @@ pub use subject::{
 pub use wait::{WaitRow, WaitState};
 
 /// Version of the stored schema (`PRAGMA user_version` of a run file).
-pub const SCHEMA_VERSION: i32 = 9;
+pub const SCHEMA_VERSION: i32 = 10;
 /// `PRAGMA application_id` of a run file: "Plim".
 pub const APPLICATION_ID: i32 = 0x506c_696d;

@@ -1,10 +1,10 @@
-//! What identifies a load.
+//! The identity of a load.
 
 use serde::Serialize;
 
 use plimsoll_plan::Interference;
 
-/// What is offered: users, or a rate.
+/// The load that is offered: users, or a rate.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct OfferedLoad {
     pub users: u32,
@@ -12,8 +12,8 @@ pub struct OfferedLoad {
     pub offered_per_second: Option<f64>,
     /// The rate at the end of the window, where it is not the same throughout.
     pub offered_to_per_second: Option<f64>,
-    /// Of the rate that a job of block I/O reaches at full speed, where the rate is a share of it: loads of one share are
-    /// the same load, although that rate differs from medium to medium and from round to round.
+    /// Percent of the rate that a job of block I/O reaches at full speed, where the rate is a share of it: loads of one
+    /// share are the same load, although that rate differs from medium to medium and from round to round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_percent: Option<f64>,
 }
@@ -35,7 +35,7 @@ impl OfferedLoad {
         self.offered_per_second.unwrap_or(f64::from(self.users))
     }
 
-    /// Of each of so many equal systems.
+    /// The part of each of so many equal systems.
     pub fn of_each(self, systems: usize) -> Self {
         let systems = systems.max(1);
         let each = |rate: f64| rate / systems as f64;
@@ -74,9 +74,9 @@ pub struct LoadKey {
     pub system: String,
     /// `None` of a system that keeps its data elsewhere.
     pub medium: Option<String>,
-    /// What the system shares its medium with.
+    /// Load on the medium beside the system's.
     pub scene: Interference,
-    /// Of block I/O.
+    /// The job of block I/O.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
     #[serde(flatten)]

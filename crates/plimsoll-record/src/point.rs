@@ -44,7 +44,7 @@ pub struct Point {
     pub scene: Interference,
     /// Names of the transaction types, in the order of [`crate::Second::txn`] and [`crate::Window::txn`].
     pub txns: Vec<String>,
-    /// What else defines the load, by name: `script`, `rw`, `bs`, `direct`, `ioengine`. Two points are of one workload
+    /// Parameters that define the load, by name: `script`, `rw`, `bs`, `direct`, `ioengine`. Two points are of one workload
     /// only where no name that both have differs.
     pub parameters: BTreeMap<String, String>,
 }
@@ -60,7 +60,7 @@ impl Point {
     }
 }
 
-/// What a point is measured for.
+/// The purpose of a point.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr,
 )]
@@ -98,7 +98,7 @@ pub struct Phase {
     pub step: String,
     pub kind: PhaseKind,
     pub start: Nanos,
-    /// Of a phase that was never closed: the end of its last recorded second.
+    /// The end; of a phase that was never closed, that of its last recorded second.
     pub end: Nanos,
     /// Whether it ran to its planned end.
     pub complete: bool,

@@ -17,7 +17,7 @@ pub struct PowerCut {
     /// Acknowledged writes that were not flushed when the power failed, and were lost.
     pub lost_writes: u64,
     pub lost_bytes: u64,
-    /// Of them, writes that a flush had been acknowledged for: the drive lied.
+    /// Lost writes that a flush had been acknowledged for: the drive lied.
     pub lost_flushed_writes: u64,
     /// Transactions acknowledged to clients before the power failed, by type; those that can be searched for.
     pub receipts: Vec<Receipt>,
@@ -29,7 +29,7 @@ pub struct Receipt {
     pub txn: String,
     /// The database acknowledged their commit.
     pub acknowledged: u64,
-    /// Of them, not in the database after recovery.
+    /// Acknowledged ones that are not in the database after recovery.
     pub lost: u64,
     /// In the database without having been acknowledged: they were under way.
     pub in_doubt: u64,

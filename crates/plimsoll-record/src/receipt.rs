@@ -18,7 +18,7 @@ use crate::message::FirstLost;
 pub struct CommitPlace {
     /// Its type, as an index into the workload's names.
     pub txn: u8,
-    /// Of TPC-C the district.
+    /// The district of TPC-C.
     pub place: u32,
 }
 

@@ -33,7 +33,7 @@ pub struct Record {
     pub diagnoses: Vec<Diagnosis>,
     pub backups: Vec<BackupRow>,
     pub outages: Vec<Outage>,
-    /// Of imported runs: what the tools that measured them printed.
+    /// Figures that other tools printed of imported runs.
     pub reported: Vec<Reported>,
     pub integrity: Integrity,
 }

@@ -16,6 +16,6 @@ pub struct Reset {
     /// Size of the data before and after.
     pub from_bytes: u64,
     pub to_bytes: u64,
-    /// What was compared with the first state.
+    /// The comparison with the first state.
     pub verified: ResetCheck,
 }

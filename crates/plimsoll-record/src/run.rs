@@ -1,4 +1,4 @@
-//! What is known about a run and its file.
+//! Facts about a run and its file.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
@@ -54,6 +54,4 @@ pub enum Integrity {
     /// Never closed: the run goes on, or plimsoll was killed. Also a record that is in no file yet.
     #[default]
     Open,
-    /// A plimsoll of this schema stored no digest.
-    Older { schema: i32 },
 }

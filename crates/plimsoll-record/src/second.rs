@@ -1,12 +1,12 @@
-//! What ended in a second and in a whole phase, and the times of what was due in it.
+//! Outcomes of a second and of a whole phase, and the times of what was due in it.
 
 use crate::hist::{CoarseHist, Hist};
 use crate::lane::Counts;
 use crate::{PhaseId, SubjectId};
 use plimsoll_plan::units::Nanos;
 
-/// One second of one transaction type of one system: counts are of what ended in it, times of what was due in it. Up to
-/// schema 8, and of block I/O, times too are of what ended in it.
+/// One second of one transaction type of one system: counts are of what ended in it, times of what was due in it. Of block
+/// I/O, and of runs that plimsoll 0.1 recorded before schema 9, times too are of what ended in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Second {
     pub phase: PhaseId,

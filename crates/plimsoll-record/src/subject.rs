@@ -1,4 +1,4 @@
-//! What series and counts belong to, and what is known about it.
+//! Subjects of series and counts, and facts about them.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};

@@ -1,4 +1,4 @@
-//! What a server's sessions wait for.
+//! Waits of a server's sessions.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -6,7 +6,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use crate::SubjectId;
 use plimsoll_plan::units::Nanos;
 
-/// What a server's sessions were doing in one second, by state and by the server's own name for what they waited for.
+/// Sessions of a server in one second that were in one state, and waited for what the server gives one name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitRow {
     /// The system.
@@ -22,7 +22,7 @@ pub struct WaitRow {
     pub samples: u32,
 }
 
-/// What a session does, as far as its server reports it. Every sampled session is in exactly one.
+/// State of a session, as far as its server reports it. Every sampled session is in exactly one.
 #[derive(
     Debug,
     Clone,
@@ -51,7 +51,7 @@ pub enum WaitState {
     Log,
     /// For locks of transactions: rows, tables.
     Lock,
-    /// For the server's own short locks: latches, buffers, mutexes.
+    /// For short locks in the server: latches, buffers, mutexes.
     Latch,
     /// In a transaction, for the client's next statement.
     Client,

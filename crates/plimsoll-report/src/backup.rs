@@ -1,8 +1,8 @@
 //! Backups and restores in words and rows.
 
 use plimsoll_analysis::summary::{
-    BackupFigures, BackupMedium, BackupOperation, BackupSummary, MediumFigures, MediumSource,
-    RateCheck, RateNotChecked,
+    BackupFigures, BackupMedium, BackupOperation, BackupSummary, Estimate, FigureId, MediumFigures,
+    MediumSource, RateCheck, RateNotChecked, Ratio,
 };
 use plimsoll_record::{BackupKind, BackupOutcome};
 
@@ -58,6 +58,17 @@ pub(crate) struct KindRow<'a> {
     own: &'a BackupFigures,
 }
 
+impl KindRow<'_> {
+    fn seconds(&self) -> Option<Estimate> {
+        self.own.figures.get(FigureId::Seconds)
+    }
+
+    /// Of the times, to the first medium.
+    fn ratio(&self) -> Option<Ratio> {
+        self.own.ratios.get(FigureId::Seconds)
+    }
+}
+
 pub(crate) fn kinds(backups: &BackupSummary) -> Vec<KindRow<'_>> {
     let mut rows = Vec::new();
     for medium in &backups.media {
@@ -74,15 +85,15 @@ pub(crate) fn times<'a>() -> Table<'a, KindRow<'a>> {
         .message("target", Words, |r, m| target(m, r.medium))
         .column("what", Words, |r| kind(r.own.kind))
         .column("n", Plain, |r| r.own.complete)
-        .column("seconds", Three, |r| Some(r.own.seconds?.mean))
-        .column("interval", Three, |r| r.own.seconds?.interval)
+        .column("seconds", Three, |r| r.seconds())
+        .column("interval", Three, |r| r.seconds()?.interval)
         .column("spread", Three, |r| {
-            let seconds = r.own.seconds?;
+            let seconds = r.seconds()?;
             Some(CellValue::Range(seconds.min, seconds.max))
         })
-        .column("ratio", Three, |r| Some(r.own.seconds_ratio?.ratio))
-        .column("ratio-interval", Three, |r| r.own.seconds_ratio?.interval)
-        .column("rate", Three, |r| Some(r.own.mb_per_second?.mean))
+        .column("ratio", Three, |r| Some(r.ratio()?.ratio))
+        .column("ratio-interval", Three, |r| r.ratio()?.interval)
+        .column("rate", Three, |r| r.own.figures.get(FigureId::MbPerSecond))
         .column("gb", Three, |r| {
             (r.own.bytes > 0).then_some(r.own.bytes as f64 / 1e9)
         })

@@ -3,8 +3,8 @@
 pub(crate) mod tables;
 
 use plimsoll_analysis::summary::{
-    BlockJobSummary, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary,
-    BlockWorkerSummary, LatencySummary, Rounds,
+    BlockJobSummary, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary, FigureId,
+    FigureSet, Rounds,
 };
 use plimsoll_plan::units::Bytes;
 use plimsoll_record::BlockStreamInfo;
@@ -258,8 +258,8 @@ impl<'a> DurableWrites<'a> {
     }
 
     /// How long a writer waits: for the flush, or with `O_DSYNC` for the write.
-    pub fn waits(&self) -> Option<LatencySummary> {
-        self.sync.or(self.write)?.latency
+    pub fn waits(&self) -> Option<&'a FigureSet> {
+        Some(&self.sync.or(self.write)?.figures)
     }
 }
 
@@ -292,17 +292,16 @@ fn durable_writes_of<'a>(across: &'a Across<'a>) -> Vec<DurableWrites<'a>> {
 }
 
 /// The lowest of the workers that have the figure.
-pub(crate) fn lowest(
-    point: &BlockPointSummary,
-    of: fn(&BlockWorkerSummary) -> Option<f64>,
-) -> Option<f64> {
-    point.workers.iter().filter_map(of).reduce(f64::min)
+pub(crate) fn lowest(point: &BlockPointSummary, figure: FigureId) -> Option<f64> {
+    of_workers(point, figure).reduce(f64::min)
 }
 
 /// The highest of the workers that have the figure.
-pub(crate) fn highest(
-    point: &BlockPointSummary,
-    of: fn(&BlockWorkerSummary) -> Option<f64>,
-) -> Option<f64> {
-    point.workers.iter().filter_map(of).reduce(f64::max)
+pub(crate) fn highest(point: &BlockPointSummary, figure: FigureId) -> Option<f64> {
+    of_workers(point, figure).reduce(f64::max)
+}
+
+fn of_workers(point: &BlockPointSummary, figure: FigureId) -> impl Iterator<Item = f64> {
+    let workers = point.workers.iter();
+    workers.filter_map(move |own| own.figures.value(figure))
 }

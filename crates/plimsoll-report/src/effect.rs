@@ -1,7 +1,8 @@
 //! What noisy neighbours did, in words and rows.
 
 use plimsoll_analysis::summary::{
-    BackupFigures, EffectLoad, MediumEffect, MediumFigures, NoiseChange, NoiseEffect, VictimEffect,
+    BackupFigures, EffectLoad, FigureId, Interval, MediumEffect, MediumFigures, NoiseEffect,
+    VictimEffect,
 };
 use plimsoll_plan::resolved::TPCC_TXNS;
 
@@ -103,8 +104,21 @@ impl EffectRow<'_> {
         }
     }
 
-    fn medium(&self) -> Option<MediumEffect> {
-        self.load.medium.filter(|_| self.is_sum)
+    fn rate(&self) -> FigureId {
+        self.effect.rate()
+    }
+
+    /// With noise to without.
+    fn ratio(&self, figure: FigureId) -> Option<f64> {
+        Some(self.own.ratios.get(figure)?.ratio)
+    }
+
+    fn interval(&self, figure: FigureId) -> Option<Interval> {
+        self.own.ratios.get(figure)?.interval
+    }
+
+    fn medium(&self) -> Option<&MediumEffect> {
+        self.load.medium.as_ref().filter(|_| self.is_sum)
     }
 
     fn backups(&self) -> Option<&BackupFigures> {
@@ -130,44 +144,40 @@ pub(crate) fn table<'a>() -> Table<'a, EffectRow<'a>> {
         .column("n", Plain, |r| r.load.pairs)
         .field("is_sum", |r| r.is_sum)
         .field("nopm", |r| r.effect.nopm)
-        .column("nopm-quiet", Whole, |r| Some(r.own.rate?.quiet))
+        .column("nopm-quiet", Whole, |r| r.own.quiet.value(r.rate()))
         .if_any(|r| r.effect.nopm)
-        .column("nopm-noisy", Whole, |r| Some(r.own.rate?.noisy))
+        .column("nopm-noisy", Whole, |r| r.own.noisy.value(r.rate()))
         .if_any(|r| r.effect.nopm)
-        .column("rate-quiet", Three, |r| Some(r.own.rate?.quiet))
+        .column("rate-quiet", Three, |r| r.own.quiet.value(r.rate()))
         .unless_any(|r| r.effect.nopm)
         .key("rate_quiet")
-        .column("rate-noisy", Three, |r| Some(r.own.rate?.noisy))
+        .column("rate-noisy", Three, |r| r.own.noisy.value(r.rate()))
         .unless_any(|r| r.effect.nopm)
         .key("rate_noisy")
-        .column("ratio", Three, |r| ratio(r.own.rate))
+        .column("ratio", Three, |r| r.ratio(r.rate()))
         .key("rate_ratio")
-        .column("interval", Three, |r| r.own.rate?.ratio?.interval)
-        .interval_fields("rate_ratio", |r| r.own.rate?.ratio?.interval)
-        .field("p50_quiet_ms", |r| Some(r.own.p50_ms?.quiet))
-        .field("p50_noisy_ms", |r| Some(r.own.p50_ms?.noisy))
-        .column("p50", Three, |r| ratio(r.own.p50_ms))
+        .column("interval", Three, |r| r.interval(r.rate()))
+        .interval_fields("rate_ratio", |r| r.interval(r.rate()))
+        .field("p50_quiet_ms", |r| r.own.quiet.value(FigureId::P50))
+        .field("p50_noisy_ms", |r| r.own.noisy.value(FigureId::P50))
+        .column("p50", Three, |r| r.ratio(FigureId::P50))
         .key("p50_ratio")
-        .field("p95_quiet_ms", |r| Some(r.own.p95_ms?.quiet))
-        .field("p95_noisy_ms", |r| Some(r.own.p95_ms?.noisy))
-        .column("p95", Three, |r| ratio(r.own.p95_ms))
+        .field("p95_quiet_ms", |r| r.own.quiet.value(FigureId::P95))
+        .field("p95_noisy_ms", |r| r.own.noisy.value(FigureId::P95))
+        .column("p95", Three, |r| r.ratio(FigureId::P95))
         .key("p95_ratio")
-        .column("p99-quiet", Three, |r| Some(r.own.p99_ms?.quiet))
+        .column("p99-quiet", Three, |r| r.own.quiet.value(FigureId::P99))
         .key("p99_quiet_ms")
-        .column("p99-noisy", Three, |r| Some(r.own.p99_ms?.noisy))
+        .column("p99-noisy", Three, |r| r.own.noisy.value(FigureId::P99))
         .key("p99_noisy_ms")
-        .column("p99", Three, |r| ratio(r.own.p99_ms))
+        .column("p99", Three, |r| r.ratio(FigureId::P99))
         .key("p99_ratio")
-        .interval_fields("p99_ratio", |r| r.own.p99_ms?.ratio?.interval);
+        .interval_fields("p99_ratio", |r| r.interval(FigureId::P99));
     noise_fields(table)
         .field("verdict", |r| r.load.verdict)
         .without_empty_columns()
         .row_class(|r| r.class)
         .spare(&["p50", "n"])
-}
-
-fn ratio(change: Option<NoiseChange>) -> Option<f64> {
-    Some(change?.ratio?.ratio)
 }
 
 /// What is known of all systems together only.
@@ -178,7 +188,9 @@ fn noise_fields<'a>(table: Table<'a, EffectRow<'a>>) -> Table<'a, EffectRow<'a>>
         .field("medium_ms_quiet", |r| r.medium()?.quiet.ms)
         .field("medium_ms_noisy", |r| r.medium()?.noisy.ms)
         .field("backups", |r| Some(r.backups()?.complete))
-        .field("backup_seconds", |r| Some(r.backups()?.seconds?.mean))
+        .field("backup_seconds", |r| {
+            r.backups()?.figures.value(FigureId::Seconds)
+        })
 }
 
 /// For each load, the figures that are not in the table.
@@ -186,8 +198,8 @@ pub(crate) fn describe(m: &Messages, effect: &NoiseEffect) -> Vec<String> {
     let mut lines = Vec::new();
     for load in &effect.loads {
         let all = [
-            victims(m, load),
-            medium(m, effect, load.medium),
+            victims(m, effect, load),
+            medium(m, effect, load.medium.as_ref()),
             backups(m, load),
             neighbours(m, load),
         ];
@@ -203,17 +215,17 @@ pub(crate) fn describe(m: &Messages, effect: &NoiseEffect) -> Vec<String> {
     lines
 }
 
-fn victims(m: &Messages, load: &EffectLoad) -> Option<String> {
+fn victims(m: &Messages, effect: &NoiseEffect, load: &EffectLoad) -> Option<String> {
     let worst = &load.victims[load.worst?];
     let args = [
         ("mean", three(load.mean_ratio?)),
         ("system", worst.system.clone()),
-        ("worst", three(worst.rate?.ratio?.ratio)),
+        ("worst", three(worst.ratios.get(effect.rate())?.ratio)),
     ];
     Some(m.text_with("effect-victims", &args))
 }
 
-fn medium(m: &Messages, effect: &NoiseEffect, found: Option<MediumEffect>) -> Option<String> {
+fn medium(m: &Messages, effect: &NoiseEffect, found: Option<&MediumEffect>) -> Option<String> {
     let found = found?;
     let name = effect.medium.clone().unwrap_or_default();
     let args = [
@@ -234,17 +246,17 @@ fn moved_mb(figures: MediumFigures) -> String {
 
 fn backups(m: &Messages, load: &EffectLoad) -> Option<String> {
     let backups = load.backups.as_ref()?;
-    let Some(seconds) = backups.seconds else {
+    let Some(seconds) = backups.figures.get(FigureId::Seconds) else {
         return Some(m.text("effect-no-backup"));
     };
     let args = [
         ("n", seconds.n.to_string()),
-        ("mean", three(seconds.mean)),
+        ("mean", three(seconds.value)),
         ("min", three(seconds.min)),
         ("max", three(seconds.max)),
         (
             "rate",
-            or_none(backups.mb_per_second.map(|rate| rate.mean), three),
+            or_none(backups.figures.value(FigureId::MbPerSecond), three),
         ),
     ];
     Some(m.text_with("effect-backups", &args))

@@ -2,15 +2,15 @@
 
 use plimsoll_analysis::ListedLoad;
 pub use plimsoll_analysis::ListedResult;
-use plimsoll_analysis::compare::{RateKind, RoundedRatio};
+use plimsoll_analysis::compare::RoundedRatio;
 use plimsoll_analysis::history::{Change, FigureSeries, SeriesPoint, fewest_runs};
-use plimsoll_analysis::summary::Verdict;
+use plimsoll_analysis::summary::{FigureId, Verdict};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile::Head;
 use plimsoll_stats::Trend;
 
-use crate::message::Messages;
+use crate::message::{Messages, unit_id};
 use crate::number::{three, whole};
 use crate::table::Unit::{Plain, Three, Words};
 use crate::table::{Table, TableCell};
@@ -57,10 +57,10 @@ impl ListedRun {
             return String::new();
         };
         let rate = match load.rate_kind {
-            RateKind::Nopm => whole(load.rate),
-            RateKind::Transactions | RateKind::Iops => three(load.rate),
+            FigureId::Nopm => whole(load.rate),
+            _ => three(load.rate),
         };
-        let unit = m.text(&format!("list-unit-{}", load.rate_kind.name()));
+        let unit = m.text(&unit_id("list-unit", &load.rate_kind));
         format!("{rate} {unit}")
     }
 
@@ -97,7 +97,7 @@ pub(crate) fn list<'a>() -> Table<'a, &'a ListedRun> {
         .message("rate-shown", Words, |run, m| run.rate(m))
         .field("rate", |run| run.load().map(|load| load.rate))
         .field("rate_kind", |run| {
-            run.load().map(|load| load.rate_kind.name())
+            run.load().map(|load| load.rate_kind.info().name)
         })
         .column("p99-ms", Three, |run| run.p99_ms())
         .key("p99_ms")
@@ -158,7 +158,7 @@ fn without_change(m: &Messages, course: &FigureSeries) -> String {
 fn describe(m: &Messages, course: &FigureSeries, change: &Change) -> String {
     let rounded = RoundedRatio::of(change.ratio);
     let point = &course.points[change.at.min(course.points.len() - 1)];
-    let shown = if course.figure == RateKind::Nopm {
+    let shown = if course.figure == FigureId::Nopm {
         whole
     } else {
         three
@@ -168,7 +168,7 @@ fn describe(m: &Messages, course: &FigureSeries, change: &Change) -> String {
     } else {
         &point.label
     };
-    let unit = format!("versus-unit-{}", course.figure.name());
+    let unit = unit_id("versus-unit", &course.figure);
     let way = if rounded.more {
         "versus-more"
     } else {
@@ -213,7 +213,7 @@ pub(crate) struct CourseRow<'a> {
 pub(crate) fn courses<'a>() -> Table<'a, CourseRow<'a>> {
     Table::<CourseRow<'_>>::new("history")
         .field("load", |r| r.load.clone())
-        .field("figure", |r| r.course.figure.name())
+        .field("figure", |r| r.course.figure.info().name)
         .field("started_at", |r| r.point.started_at.clone())
         .field("file", |r| r.point.file.clone())
         .field("commit", |r| r.point.commit.clone())

@@ -79,7 +79,10 @@ pub(crate) fn latency_of(m: &Messages, ladder: &LadderSummary) -> String {
 
 /// The transaction type whose response times stand beside rates.
 pub(crate) fn main_txn(m: &Messages, ladder: &LadderSummary) -> String {
-    let tpcc = ladder.points.iter().find(|point| point.nopm.is_some());
+    let tpcc = ladder
+        .points
+        .iter()
+        .find(|point| point.value(FigureId::Nopm).is_some());
     let txn = tpcc.and_then(|point| point.types.first());
     txn.map_or_else(|| m.text("chart-all"), |txn| txn.name.clone())
 }
@@ -114,9 +117,11 @@ pub(crate) fn table<'a>() -> Loads<'a> {
         .column("retries", Whole, |v| {
             v.counted(|p| p.overall.counts.retries)
         })
-        .page_column("round-trips", Three, |v| v.point.round_trips_per_txn)
+        .page_column("round-trips", Three, |v| {
+            v.point.value(FigureId::RoundTrips)
+        })
         .page_column("rolled-back", Percent, |v| {
-            v.point.rolled_back_new_orders_percent
+            v.point.value(FigureId::RolledBack)
         })
         .if_any(|v| v.is_tpcc)
         .text_column("cpu", Whole, |v| v.means.host_cpu_busy_percent)
@@ -157,7 +162,7 @@ fn rates(table: Loads<'_>) -> Loads<'_> {
         .if_any(|v| v.is_repeated && !v.is_tpcc)
         .column("tpm", Whole, |v| v.summary.figures.get(FigureId::Tpm))
         .if_any(|v| v.is_tpcc)
-        .column("tpm-user", Whole, |v| v.point.tpm_per_user)
+        .column("tpm-user", Whole, |v| v.point.value(FigureId::TpmPerUser))
         .if_any(|v| v.is_tpcc)
 }
 
@@ -182,7 +187,9 @@ pub(crate) fn resources<'a>() -> Loads<'a> {
     .column("system-memory", Three, |v| v.means.system_memory_mb)
     .column("generator-cpu", Percent, |v| v.means.generator_cpu_percent)
     .column("generator-us", Three, |v| v.means.generator_cpu_us_per_txn)
-    .column("round-trips", Three, |v| v.point.round_trips_per_txn);
+    .column("round-trips", Three, |v| {
+        v.point.value(FigureId::RoundTrips)
+    });
     waits::counters(table, |v| v.point.database.as_ref()).without_empty_columns()
 }
 

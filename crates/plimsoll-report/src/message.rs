@@ -237,13 +237,8 @@ impl Messages {
 
     /// What an imported output lacks, or how a figure was found that it does not print.
     fn import_note(&self, note: &ImportNote) -> String {
-        match note {
-            ImportNote::Stored { text } => text.clone(),
-            coded => {
-                let coded = Coded::of("note", coded);
-                self.coded("import", &coded, "").unwrap_or_default()
-            }
-        }
+        let coded = Coded::of("note", note);
+        self.coded("import", &coded, "").unwrap_or_default()
     }
 
     /// What the doctor found, and on which of several disks.
@@ -428,7 +423,7 @@ fn argument(key: &str, value: &Value) -> FluentValue<'static> {
 }
 
 /// The id of a value without fields: its name in the export.
-fn unit_id(prefix: &str, value: &impl Serialize) -> String {
+pub(crate) fn unit_id(prefix: &str, value: &impl Serialize) -> String {
     let name = serde_json::to_value(value).ok();
     format!(
         "{prefix}-{}",

@@ -18,13 +18,19 @@ use plimsoll_worker::session::Together;
 pub struct Progress {
     bar: Option<ProgressBar>,
     plain: bool,
-    last_plain: Nanos,
-    now: Nanos,
     /// Where the lines go of a host that runs a plan for others.
     others: Option<Arc<Together>>,
+    line: Mutex<ProgressLine>,
+    plan: Arc<Mutex<PlanProgress>>,
+}
+
+/// Line of one part of the plan.
+#[derive(Debug, Default)]
+struct ProgressLine {
+    last_plain: Nanos,
+    now: Nanos,
     /// The medium of what is under way, where a plan has several.
     medium: Option<String>,
-    plan: Arc<Mutex<PlanProgress>>,
 }
 
 /// How far the plan is, whatever of it runs at the same time.
@@ -76,10 +82,8 @@ impl Progress {
         Self {
             bar,
             plain: !quiet && !terminal,
-            last_plain: Nanos::ZERO,
-            now: Nanos::ZERO,
             others: None,
-            medium: None,
+            line: Mutex::default(),
             plan: Arc::new(Mutex::new(PlanProgress {
                 planned,
                 ahead: planned,
@@ -88,24 +92,26 @@ impl Progress {
         }
     }
 
-    /// Of a part of the same plan that runs beside others.
+    /// Progress of a part of the same plan, which runs beside others.
     pub fn part(&self) -> Self {
         Self {
             bar: self.bar.as_ref().map(|_| new_bar()),
             plain: self.plain,
-            last_plain: Nanos::ZERO,
-            now: Nanos::ZERO,
             others: self.others.clone(),
-            medium: None,
+            line: Mutex::default(),
             plan: self.plan.clone(),
         }
+    }
+
+    fn line(&self) -> MutexGuard<'_, ProgressLine> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn plan(&self) -> MutexGuard<'_, PlanProgress> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Of a host that runs a plan in step with others: nothing is printed there.
+    /// Progress of a host that runs a plan in step with others: nothing is printed there.
     pub fn for_others(others: Arc<Together>, planned: Nanos) -> Self {
         Self {
             others: Some(others),
@@ -119,18 +125,18 @@ impl Progress {
         self
     }
 
-    /// Of a plan whose time is simulated: what is left is estimated by the real time that it took until now.
+    /// Progress of a plan whose time is simulated: what is left is estimated by the real time that it took until now.
     pub fn simulated(self) -> Self {
         self.plan().real_time = Some(Clock::real());
         self
     }
 
     /// What begins now is on this medium.
-    pub fn is_on(&mut self, medium: Option<&str>) {
-        self.medium = medium.map(str::to_owned);
+    pub fn is_on(&self, medium: Option<&str>) {
+        self.line().medium = medium.map(str::to_owned);
     }
 
-    /// What a point is called whose place among the others does not matter.
+    /// Name of a point whose place among the others does not matter.
     pub fn name_of(point: &Point) -> String {
         let title = title(point, None, LadderPoints::default());
         title.strip_prefix("[0/0] ").unwrap_or(&title).to_owned()
@@ -152,22 +158,24 @@ impl Progress {
     }
 
     /// How far the task under way is; `at` thins out the lines where there is no terminal.
-    pub fn now(&mut self, at: Nanos, text: &str) {
-        self.now = at;
+    pub fn now(&self, at: Nanos, text: &str) {
+        let mut line = self.line();
+        line.now = at;
+        let since = at.saturating_sub(line.last_plain);
         if let Some(bar) = &self.bar {
             show_on(bar, text);
-        } else if self.plain && at.saturating_sub(self.last_plain) >= PLAIN_EVERY {
-            self.last_plain = at;
+        } else if self.plain && since >= PLAIN_EVERY {
+            line.last_plain = at;
             note!("  {text}");
-        } else if self.others.is_some() && at.saturating_sub(self.last_plain) >= OTHERS_EVERY {
-            self.last_plain = at;
+        } else if self.others.is_some() && since >= OTHERS_EVERY {
+            line.last_plain = at;
             self.relay(text);
         }
     }
 
     /// Begins a new phase or task: printed at once, to a terminal and to a log.
-    pub fn begin(&mut self, at: Nanos, text: &str) {
-        self.last_plain = at;
+    pub fn begin(&self, at: Nanos, text: &str) {
+        self.line().last_plain = at;
         match &self.bar {
             Some(bar) => show_on(bar, text),
             None if self.plain => note!("  {text}"),
@@ -176,35 +184,37 @@ impl Progress {
     }
 
     /// Whether nothing was measured before: asked as a point begins to be measured.
-    pub fn measures_first(&mut self) -> bool {
+    pub fn measures_first(&self) -> bool {
         !std::mem::replace(&mut self.plan().has_measured, true)
     }
 
     /// The outcome of a point, which stays.
-    pub fn done(&mut self, text: &str) {
+    pub fn done(&self, text: &str) {
+        let mut line = self.line();
         // This line is progress enough for a while.
-        self.last_plain = self.now;
+        line.last_plain = line.now;
+        drop(line);
         self.print(&format!("  {text}"));
     }
 
     /// The next part begins: its time is no longer ahead.
-    pub fn part_begins(&mut self, lasts: Nanos) {
+    pub fn part_begins(&self, lasts: Nanos) {
         let mut plan = self.plan();
         plan.ahead = plan.ahead.saturating_sub(lasts);
     }
 
-    /// The next point begins. Gives what it is called.
-    pub fn point_begins(&mut self, point: &Point, load: Nanos) -> String {
+    /// The next point begins. Gives its name.
+    pub fn point_begins(&self, point: &Point, load: Nanos) -> String {
         self.part_begins(load);
         let mut plan = self.plan();
         if point.purpose == PointPurpose::Ladder {
             plan.ladder_points.begun += 1;
         }
-        title(point, self.medium.as_deref(), plan.ladder_points)
+        title(point, self.line().medium.as_deref(), plan.ladder_points)
     }
 
-    /// As [`Self::point_begins`], of a point that has a name.
-    pub fn named_point_begins(&mut self, name: &str, load: Nanos) -> String {
+    /// As [`Self::point_begins`], for a point that has a name.
+    pub fn named_point_begins(&self, name: &str, load: Nanos) -> String {
         self.part_begins(load);
         let mut plan = self.plan();
         plan.ladder_points.begun += 1;
@@ -223,7 +233,7 @@ impl Progress {
     }
 
     /// A part of unknown length has ended.
-    pub fn is_ahead(&mut self, ahead: Nanos) {
+    pub fn is_ahead(&self, ahead: Nanos) {
         self.plan().ahead = ahead;
     }
 
@@ -368,7 +378,7 @@ mod tests {
     #[test]
     fn points_are_called_after_what_they_are_for() {
         let mut point = plimsoll_record::fixture::single_point().points[0].clone();
-        let mut progress = Progress::new(true, Nanos::from_secs(100)).counting(9);
+        let progress = Progress::new(true, Nanos::from_secs(100)).counting(9);
         assert_eq!(
             progress.point_begins(&point, Nanos::from_secs(30)),
             "[1/9] ladder · 1 user"
@@ -379,7 +389,7 @@ mod tests {
             "[2/9] ladder · 16 users · repeat 2"
         );
         assert_eq!(progress.time_left(Nanos::SECOND), "41s");
-        let mut beside = progress.part();
+        let beside = progress.part();
         beside.is_on(Some("nvme"));
         point.repeat = 0;
         assert_eq!(
@@ -406,7 +416,7 @@ mod tests {
         let mut point = plimsoll_record::fixture::single_point().points[0].clone();
         assert_eq!(block_title(&point, "RND4K", None), "ladder · RND4K");
         point.repeat = 1;
-        let mut progress = Progress::new(true, Nanos::from_secs(50)).counting(1);
+        let progress = Progress::new(true, Nanos::from_secs(50)).counting(1);
         let title = block_title(&point, "RND4K", Some(12.5));
         let first = progress.named_point_begins(&title, Nanos::from_secs(20));
         assert_eq!(first, "[1/1] ladder · RND4K · at 12.5 % · round 2");

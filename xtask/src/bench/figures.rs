@@ -29,7 +29,8 @@ fn collect(json: &Value, name: &str, found: &mut Vec<f64>) {
                     .filter(|_| is_named)
                     .and_then(Value::as_f64),
             );
-            found.extend(map.get(name).and_then(Value::as_f64));
+            let own = map.get(name);
+            found.extend(own.and_then(|own| own.as_f64().or(own["value"].as_f64())));
             map.values().for_each(|value| collect(value, name, found));
         }
         Value::Array(values) => values.iter().for_each(|value| collect(value, name, found)),
@@ -44,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_figure_is_found_by_key_and_by_name() {
-        let run = json!({"steps": [{"points": [{"cpu_us": 3.5, "n": "x"}]}], "figures": [{"name": "trips", "value": 2}]});
+        let run = json!({"steps": [{"points": [{"cpu_us": {"value": 3.5, "n": 1}}]}], "figures": [{"name": "trips", "value": 2}]});
         assert_eq!(figure(&run, "cpu_us").expect("key"), 3.5);
         assert_eq!(figure(&run, "trips").expect("name"), 2.0);
     }

@@ -218,7 +218,9 @@ impl Drop for Place {
 
 fn under(plimsoll: &Plimsoll, place: &Place, case: &Case, seconds: u32) -> Task<f64> {
     let run = plimsoll.run("fio", &plan(&place.0, case, seconds))?;
-    match run.json["summary"]["blocks"][0]["media"][0]["jobs"][0]["points"][0]["iops"].as_f64() {
+    match run.json["summary"]["blocks"][0]["media"][0]["jobs"][0]["points"][0]["iops"]["value"]
+        .as_f64()
+    {
         Some(iops) if iops > 0.0 => Ok(iops),
         _ => failed("the exported run has no IOPS"),
     }

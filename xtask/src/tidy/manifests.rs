@@ -34,6 +34,7 @@ const MAY_SEE: [(&str, &[&str]); 15] = [
             "plimsoll-block",
             "plimsoll-plan",
             "plimsoll-record",
+            "plimsoll-stats",
             "plimsoll-virtual",
         ],
     ),

@@ -3,8 +3,7 @@
 use plimsoll_record::{BackupKind, OfferedLoad};
 use serde::Serialize;
 
-use super::figures::RateEstimate;
-use crate::summary::{BackupFigures, BackupMedium, Ratio, RunFigures, Sampled, Verdict};
+use crate::summary::{BackupFigures, BackupMedium, Estimate, FigureId, Ratio, RunFigures, Verdict};
 
 /// Backups or restores between two media.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,7 +24,7 @@ pub struct BackupAnswer {
     /// Without a result, or with other data than were saved.
     pub failed: u64,
     /// `None` where none completed.
-    pub seconds: Option<RateEstimate>,
+    pub seconds: Option<Estimate>,
     pub mb_per_second: Option<f64>,
     /// Of the times, to the first medium; `None` where one of them is invalid or ran at another speed.
     pub ratio: Option<Ratio>,
@@ -63,16 +62,9 @@ fn answer(
         beside,
         complete: kind.complete,
         failed: kind.failed + kind.cancelled + kind.differs,
-        seconds: kind.seconds.map(estimate),
-        mb_per_second: kind.mb_per_second.map(|own| own.mean),
-        ratio: kind.seconds_ratio,
+        seconds: kind.figures.get(FigureId::Seconds),
+        mb_per_second: kind.figures.value(FigureId::MbPerSecond),
+        ratio: kind.ratios.get(FigureId::Seconds),
         verdict: medium.verdict,
-    }
-}
-
-fn estimate(own: Sampled) -> RateEstimate {
-    RateEstimate {
-        value: own.mean,
-        interval: own.interval,
     }
 }

@@ -3,11 +3,10 @@
 use plimsoll_record::BlockStreamInfo;
 use serde::Serialize;
 
-use super::figures::RateEstimate;
 use super::refused::{LoadPlace, RefusedFigures};
 use crate::emulated::{DataSheet, StatedRate};
 use crate::summary::{
-    BlockJobSummary, BlockMedium, BlockSummary, FigureId, Interval, Ratio, RunFigures, Verdict,
+    BlockJobSummary, BlockMedium, BlockSummary, Estimate, FigureId, Ratio, RunFigures, Verdict,
 };
 
 /// Drives are near their highest rate with so many in flight, even where the sheet is about more.
@@ -22,7 +21,7 @@ pub struct BlockAnswer {
     /// How many times slower than rated that drive ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slower: Option<f64>,
-    pub iops: RateEstimate,
+    pub iops: Estimate,
     pub mb_per_second: f64,
     /// Median over the rounds, as in all tables.
     pub p99_us: Option<f64>,
@@ -128,16 +127,13 @@ fn answer(
         medium: medium.medium.clone(),
         drive: medium.drive.clone(),
         slower: medium.slower.filter(|factor| *factor > 1.0),
-        iops: iops.into(),
+        iops,
         mb_per_second,
         p99_us: figures.value(FigureId::P99).map(|ms| ms * 1e3),
-        ratio: job.against_first.map(|own| Ratio {
-            ratio: own.iops,
-            interval: own
-                .iops_low
-                .zip(own.iops_high)
-                .map(|(low, high)| Interval::new(own.iops, low, high)),
-        }),
+        ratio: job
+            .against_first
+            .as_ref()
+            .and_then(|ratios| ratios.get(FigureId::Iops)),
         sheet_percent: stated
             .filter(|_| job.verdict < Verdict::Invalid)
             .map(percent_of),

@@ -1,7 +1,6 @@
 //! Which figures answer.
 
 use super::cpu_speed::{AtCpuSpeeds, at_cpu_speeds};
-use super::figures::RateEstimate;
 use super::kinds::{
     AnswerResult, AnswerRow, ComparedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer, RateBasis,
     StepPeak,
@@ -11,8 +10,8 @@ use crate::emulated::DriveOrder;
 use crate::full_speed::FullSpeed;
 use crate::predict::Prediction;
 use crate::summary::{
-    Comparison, FigureId, Interval, LadderSummary, LoadSummary, MediumSpeed, Ratio, Verdict,
-    is_like_speed, quantile,
+    Comparison, Estimate, FigureId, Interval, LadderSummary, LoadSummary, MediumSpeed, Ratio,
+    Verdict, is_like_speed, quantile,
 };
 use plimsoll_record::OfferedLoad;
 
@@ -98,10 +97,10 @@ fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> An
         let model = own
             .interval
             .map(|interval| interval.scaled(value / own.per_second));
-        Some(RateEstimate {
+        Estimate::single(
             value,
-            interval: model.and_then(|model| with_measured_error(model, load)),
-        })
+            model.and_then(|model| with_measured_error(model, load)),
+        )
     });
     let is_uncertain =
         at_full_speed.is_some_and(|own| own.interval.is_none() || own.is_uncertain());
@@ -110,7 +109,7 @@ fn row(input: ChoiceInput<'_>, ladder: &LadderSummary, load: &LoadSummary) -> An
         drive: ladder.drive.clone(),
         slower: slower(ladder),
         load: load.load,
-        throughput: load.main_rate().map(RateEstimate::from),
+        throughput: load.main_rate(),
         is_uncertain,
         at_full_speed: at_full_speed.filter(|_| !is_uncertain),
         at_cpu_speeds: at_cpu_speeds(ladder, load),
@@ -145,7 +144,7 @@ impl MediumSide<'_> {
     }
 
     /// Throughput at the drive's own speed, measured or predicted.
-    fn own_speed(&self) -> Option<RateEstimate> {
+    fn own_speed(&self) -> Option<Estimate> {
         match self.row.slower {
             Some(_) => self.row.at_full_speed,
             None => self.row.throughput,
@@ -299,7 +298,7 @@ impl<'a> ComparableLoad<'a> {
         }
     }
 
-    fn rate(&self, place: usize) -> Option<RateEstimate> {
+    fn rate(&self, place: usize) -> Option<Estimate> {
         let side = &self.sides[place];
         match self.basis {
             RateBasis::Predicted { .. } => side.own_speed(),

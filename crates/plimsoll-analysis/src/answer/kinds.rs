@@ -8,11 +8,10 @@ use super::backups::BackupAnswer;
 use super::blocks::BlockAnswer;
 use super::cpu_speed::AtCpuSpeeds;
 use super::cuts::CutAnswer;
-use super::figures::RateEstimate;
 use super::lines::LineAnswer;
 use super::noise::NoiseAnswer;
 use crate::audit::{AuditFault, Rule};
-use crate::summary::{Bottleneck, FindingKind, MediumSpeed, Ratio, Verdict};
+use crate::summary::{Bottleneck, Estimate, FindingKind, MediumSpeed, Ratio, Verdict};
 
 /// What a run says about its question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -116,7 +115,7 @@ pub struct LoadAnswer {
     pub load: OfferedLoad,
     pub compared: ComparedBy,
     pub basis: RateBasis,
-    pub rate: RateEstimate,
+    pub rate: Estimate,
     /// Of the rate, where it is simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_cpu_speeds: Option<AtCpuSpeeds>,
@@ -225,9 +224,9 @@ pub struct AnswerRow {
     pub slower: Option<f64>,
     pub load: OfferedLoad,
     /// As measured.
-    pub throughput: Option<RateEstimate>,
+    pub throughput: Option<Estimate>,
     /// The same, predicted for full speed, where the drive was slowed.
-    pub at_full_speed: Option<RateEstimate>,
+    pub at_full_speed: Option<Estimate>,
     /// The same with slower and faster processors, where it is simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_cpu_speeds: Option<AtCpuSpeeds>,

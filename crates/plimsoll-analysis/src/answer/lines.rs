@@ -3,12 +3,11 @@
 use plimsoll_plan::objective::Quantile;
 use serde::Serialize;
 
-use super::figures::RateEstimate;
 use super::refused::{LoadPlace, RefusedFigures};
 use crate::search::SearchState;
 use crate::summary::{
-    FigureId, LadderSummary, LoadLine, LoadSummary, LowestFigure, RunFigures, Sign, Verdict,
-    is_like_speed,
+    Estimate, FigureId, LadderSummary, LoadLine, LoadSummary, LowestFigure, RunFigures, Sign,
+    Verdict, is_like_speed,
 };
 
 /// The highest load of one medium that met the objective.
@@ -37,7 +36,7 @@ pub struct LineAnswer {
     /// The lowest load that did not.
     pub below: Option<f64>,
     /// At the highest load that met it.
-    pub throughput: Option<RateEstimate>,
+    pub throughput: Option<Estimate>,
     pub nopm: bool,
     pub p99_ms: Option<f64>,
     pub verdict: Verdict,
@@ -68,7 +67,7 @@ impl LineAnswer {
             lowest: line.lowest,
             line: line.line,
             below: line.below,
-            throughput: at.and_then(|at| at.main_rate()).map(RateEstimate::from),
+            throughput: at.and_then(|at| at.main_rate()),
             nopm: at.is_some_and(|at| at.figures.get(FigureId::Nopm).is_some()),
             p99_ms: at.and_then(|at| at.figures.value(FigureId::P99)),
             verdict: match at {

@@ -4,7 +4,9 @@ use plimsoll_record::OfferedLoad;
 use serde::Serialize;
 
 use super::refused::{LoadPlace, RefusedFigures};
-use crate::summary::{EffectLoad, Interval, NoiseChange, NoiseEffect, RunFigures, Verdict};
+use crate::summary::{
+    EffectLoad, FigureId, Interval, NoiseEffect, RunFigures, Verdict, VictimEffect,
+};
 
 /// What the neighbors did to the systems on one medium.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -16,8 +18,8 @@ pub struct NoiseAnswer {
     pub neighbours: Vec<String>,
     /// The highest load that is not invalid.
     pub load: OfferedLoad,
-    pub p99_ms: Option<NoiseChange>,
-    pub throughput: Option<NoiseChange>,
+    /// Without neighbors and with them: rate and p99 of all systems together.
+    pub effect: VictimEffect,
     pub nopm: bool,
     /// Of the backups that ran beside the load.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,17 +70,17 @@ fn of_effect(
         let by_verdict = valid(a).cmp(&valid(b));
         by_verdict.then(a.load.height().total_cmp(&b.load.height()))
     })?;
-    let backups = load.backups.as_ref().and_then(|own| own.seconds);
+    let backups = load.backups.as_ref();
+    let backups = backups.and_then(|own| own.figures.get(FigureId::Seconds));
     Some(NoiseAnswer {
         system: effect.system.clone(),
         medium: effect.medium.clone(),
         drive: effect.drive.clone(),
         neighbours: effect.neighbours.clone(),
         load: load.load,
-        p99_ms: load.all.p99_ms,
-        throughput: load.all.rate,
+        effect: load.all.clone(),
         nopm: effect.nopm,
-        backup_seconds: backups.map(|own| own.mean),
+        backup_seconds: backups.map(|own| own.value),
         backup_interval: backups.and_then(|own| own.interval),
         verdict: verdict_of(load),
     })

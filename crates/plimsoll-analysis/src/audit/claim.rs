@@ -8,6 +8,7 @@ mod figure;
 mod gather;
 mod published;
 mod row;
+mod table;
 
 pub use figure::ClaimFigure;
 pub use published::{

@@ -14,7 +14,7 @@ mod system;
 pub use pair::of_runs;
 
 use super::AuditSubject;
-use super::input::{AuditInput, LoadFacts, SubjectFindings};
+use super::input::{AuditInput, LoadInput, SubjectFindings};
 use crate::summary::{Finding, RunFigures};
 use facts::RecordFacts;
 use plimsoll_record::Record;
@@ -36,11 +36,11 @@ pub fn of_run(record: &Record, summary: &RunFigures) -> AuditInput {
 }
 
 /// Points of ladders and of block I/O.
-pub fn loads(record: &Record, summary: &RunFigures) -> Vec<LoadFacts> {
+pub fn loads(record: &Record, summary: &RunFigures) -> Vec<LoadInput> {
     loads_of(&RecordFacts::new(record), summary)
 }
 
-fn loads_of(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<LoadFacts> {
+fn loads_of(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<LoadInput> {
     let ladders = summary.ladders.iter();
     let of_ladders = ladders.flat_map(|ladder| load::of_ladder(facts, ladder));
     let media = summary

@@ -1,23 +1,22 @@
 //! What rules read. Gathered from a record and its summary ([`super::gather`]) or from a published table
-//! ([`super::claim`]); what is not known has a reason, so that no rule has to guess.
+//! ([`super::claim`]). Numbers are figures of the catalog, so that each that is not known has a reason, and no rule has to
+//! guess.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::{AuditSubject, Evidence, GeneratorStopCause, Missing};
-use crate::summary::DiagnosisSummary;
-use crate::summary::{Conservation, Finding, Responses};
+use super::{AuditSubject, Evidence, GeneratorStopCause};
+pub use crate::missing::Known;
+use crate::missing::Missing;
+use crate::summary::{DiagnosisSummary, FigureId, FigureSet, Finding};
 use plimsoll_record::{Integrity, PointId};
-
-/// A figure, or why there is none.
-pub type Known<T> = Result<T, Missing>;
 
 /// Everything that an audit reads.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AuditInput {
-    pub systems: Vec<SystemFacts>,
-    pub loads: Vec<LoadFacts>,
+    pub systems: Vec<SystemInput>,
+    pub loads: Vec<LoadInput>,
     pub pairs: Vec<Pair>,
     pub moves: Vec<Move>,
     pub sentences: Vec<Sentence>,
@@ -36,7 +35,7 @@ pub struct SubjectFindings {
 }
 
 /// Where the load generator ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GeneratorLocation {
     /// On the machine of the system under test.
@@ -54,213 +53,93 @@ impl GeneratorLocation {
     }
 }
 
-/// A system on a medium, or a side of a published table: what holds for all of its figures.
+/// Settings by name.
+pub type Settings = BTreeMap<String, String>;
+
+/// A system on a medium, or a side of a published table: what holds for all of its loads.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SystemFacts {
+pub struct SystemInput {
     pub about: AuditSubject,
     pub generator: Known<GeneratorLocation>,
-    /// From when latencies count: `due` or `start`; `closed` where there is no difference.
-    pub latencies: Known<String>,
-    /// `merged`, or `averaged` over clients or intervals.
-    pub percentiles: Known<String>,
-    /// Settings that decide whether what was acknowledged survives a power cut.
-    pub durability: Known<BTreeMap<String, String>>,
-    /// Mean and least possible time of a flush, both in µs, and flushes per second.
-    pub flush: Known<(f64, f64, f64)>,
-    /// How often the test space was written before reads.
-    pub fill: Known<f64>,
-    /// Compressible share in percent: found, and stated.
-    pub entropy: Known<(f64, f64)>,
-    pub governor: Known<String>,
-    /// Calibration after the run against before, in percent.
-    pub calibration: Known<f64>,
-    /// I/O of others on the device, in percent of all.
-    pub other_io: Known<f64>,
+    /// From when latencies count: `due` or `start`; `closed` where there is no difference. `None`: not known.
+    pub latencies: Option<String>,
+    /// `merged`, or `averaged` over clients or intervals. `None`: not known.
+    pub percentiles: Option<String>,
+    /// Settings that decide whether what was acknowledged survives a power cut; empty: not known.
+    pub durability: Settings,
+    /// `None`: not known.
+    pub governor: Option<String>,
+    pub figures: FigureSet,
     /// What the doctor found about medium and machine.
     pub diagnoses: Vec<DiagnosisSummary>,
 }
 
-impl SystemFacts {
-    /// Of which nothing is known.
+impl SystemInput {
+    /// A system of which nothing is known.
     pub fn unknown(about: AuditSubject) -> Self {
         Self {
             about,
             generator: Err(Missing::NoPlace),
-            latencies: Err(Missing::NoMethod),
-            percentiles: Err(Missing::NoMethod),
-            durability: Err(Missing::NoSettings),
-            flush: Err(Missing::NoFlushes),
-            fill: Err(Missing::NoSampling),
-            entropy: Err(Missing::NoSampling),
-            governor: Err(Missing::NoGovernor),
-            calibration: Err(Missing::NoCalibration),
-            other_io: Err(Missing::NoDeviceCounters),
+            latencies: None,
+            percentiles: None,
+            durability: Settings::new(),
+            governor: None,
+            figures: FigureSet::default(),
             diagnoses: Vec::new(),
         }
     }
 }
 
-/// Rate, mean latency and the number that was kept in flight.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct InFlight {
-    pub per_second: f64,
-    pub mean_ms: f64,
-    pub asked: f64,
-    /// By how much a request that was under way when the window began or ended can shift that number, in percent.
-    pub edges_percent: f64,
-}
-
-/// Counts of outcomes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Counted {
-    /// Second by second.
-    PerSecond(Conservation),
-    /// As a table has them.
-    Table { offered: u64, settled: u64 },
-}
-
-/// How surely a load's figure is known: its rate or, of an open loop, its mean response time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Precision {
-    /// Half the 95 % interval, of one window or of repeats, and the measured time.
-    Half {
-        percent: f64,
-        /// `None`: a published table does not state it.
-        measured_s: Option<f64>,
-        of_repeats: bool,
-    },
-    /// Too short for an interval of one window, and too few repeats for one of theirs.
-    TooShort { measured_s: f64, repeats: u32 },
-}
-
-/// Of the window's five parts; `*_by_chance` is what counts that small differ by anyway.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WindowTrend {
-    pub range_percent: f64,
-    pub slope_percent: f64,
-    /// Whether the counts are too small for more than the default limits to mean anything.
-    pub by_chance: bool,
-}
-
-/// Time in which the generator did not run although it should have, and what is known about the cause.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GeneratorStops {
-    pub measured_s: f64,
-    pub percent: f64,
-    pub cause: GeneratorStopCause,
-    /// Waits of its threads for a CPU, in percent of all response times.
-    pub waits_percent: Known<f64>,
-}
-
 /// One load, or one row of a published table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LoadFacts {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LoadInput {
     pub about: AuditSubject,
     /// Of the record; none of a published table.
     pub points: Vec<PointId>,
     pub findings: Vec<Finding>,
+    pub figures: FigureSet,
     /// Whether a rate was offered.
     pub open: bool,
     /// Whether a search tried it out.
     pub probe: bool,
     /// Whether it is beyond what a search found the system to carry.
     pub above_line: bool,
-    pub measured_s: Option<f64>,
-    pub in_flight: Known<InFlight>,
-    pub counted: Known<Counted>,
-    pub trend: Known<WindowTrend>,
-    /// Second half against the first in percent, and what chance makes of it.
-    pub halves: Known<(f64, f64)>,
-    /// How response times differed within the window; of open loops.
-    pub responses: Known<Responses>,
-    pub precision: Known<Precision>,
-    pub checkpoints: Known<f64>,
-    /// MB written, and of the drive's own memory.
-    pub written: Known<(f64, f64)>,
-    /// MB of data, and of memory that the system can use.
-    pub sizes: Known<(f64, f64)>,
+    /// Whether its time is simulated.
+    pub simulated: bool,
+    /// Whether the counts of its window are too small for more than the default limits of STEADY to mean anything.
+    pub trend_by_chance: bool,
     /// Whether requests of block I/O went through the page cache.
-    pub buffered: Known<bool>,
+    pub buffered: bool,
+    /// Why the generator did not run when it should.
+    pub stop_cause: GeneratorStopCause,
+    /// The emulated drive.
+    pub drive: String,
+    /// Consistency conditions that fail; empty: none.
+    pub failed_conditions: String,
+    /// Memory of a simulated page cache, where it is limited.
+    pub simulated_memory: Option<String>,
     /// Signs that reads met blocks that were never written: evidence of THIN. Mostly there are none.
     pub suspicions: Vec<Evidence>,
-    /// Reads of the device for each transaction.
-    pub reads: Known<f64>,
-    /// CPU of the generator, in percent of a core.
-    pub generator: Known<f64>,
-    /// Whether the generator ran when it should.
-    pub stops: Known<GeneratorStops>,
-    /// 99th percentile of the lag and median response, in ms.
-    pub lag: Known<(f64, f64)>,
-    /// How busy the connections were with transactions, in percent.
-    pub connections: Known<f64>,
-    /// Dropped, and their share in percent.
-    pub dropped: Known<(u64, f64)>,
-    pub steal: Known<f64>,
-    /// CPU time of other programs, in percent of the machine's.
-    pub other_cpu: Known<f64>,
-    /// TPM and NOPM, and New-Orders behind them where they were counted.
-    pub tpm_nopm: Known<(f64, f64, Option<f64>)>,
-    /// Conditions verified, and those that fail.
-    pub conditions: Known<(u32, String)>,
-    /// Drive, operations, lateness and operations beyond in percent.
-    pub emulated: Known<(String, u64, f64, f64)>,
-    pub simulated: Known<SimulatedLoad>,
-    /// Transactions that were checked after a power cut; `None`: there was none.
-    pub cut: Option<u64>,
-    /// Figures that depend on each other.
-    pub row: Known<RelatedFigures>,
-    /// Latencies as another tool printed them; empty: none are known.
-    pub printed: Vec<RelatedFigures>,
+    /// Figures that depend on each other, as they were measured, printed or stated.
+    pub rows: Vec<RelatedFigures>,
 }
 
-impl LoadFacts {
-    /// Of which nothing is known.
+impl LoadInput {
+    /// A load of which nothing is known.
     pub fn unknown(about: AuditSubject) -> Self {
         Self {
             about,
-            points: Vec::new(),
-            findings: Vec::new(),
-            open: false,
-            probe: false,
-            above_line: false,
-            measured_s: None,
-            in_flight: Err(Missing::NoInFlight),
-            counted: Err(Missing::NoCounts),
-            trend: Err(Missing::NoSeries),
-            halves: Err(Missing::NoSeries),
-            responses: Err(Missing::NoResponses),
-            precision: Err(Missing::NoInterval),
-            checkpoints: Err(Missing::NoCheckpoints),
-            written: Err(Missing::NoDriveCache),
-            sizes: Err(Missing::NoSizes),
-            buffered: Err(Missing::NotForThisLoad),
-            suspicions: Vec::new(),
-            reads: Err(Missing::NoDeviceCounters),
-            generator: Err(Missing::NoGenerator),
-            stops: Err(Missing::NoGenerator),
-            lag: Err(Missing::NoLag),
-            connections: Err(Missing::NoCounts),
-            dropped: Err(Missing::NoCounts),
-            steal: Err(Missing::NoHost),
-            other_cpu: Err(Missing::NoHost),
-            tpm_nopm: Err(Missing::NoTpm),
-            conditions: Err(Missing::NotVerified),
-            emulated: Err(Missing::NoEmulation),
-            simulated: Err(Missing::NoSimulation),
-            cut: None,
-            row: Err(Missing::OneFigure),
-            printed: Vec::new(),
+            ..Self::default()
         }
     }
-}
 
-/// What the figures of a simulated load rest on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SimulatedLoad {
-    /// CPU in percent of the work of its sessions.
-    pub cpu_percent: f64,
-    /// Of the page cache, where it is limited.
-    pub memory: Option<String>,
+    /// Length of the window. Nothing disturbs a simulation: the interval alone decides whether it was long enough.
+    pub fn window_s(&self) -> Known<f64> {
+        match self.simulated {
+            true => Err(Missing::NoWindow),
+            false => self.figures.read(FigureId::MeasuredS),
+        }
+    }
 }
 
 /// Figures of one load that depend on each other, as far as they are stated.
@@ -268,11 +147,10 @@ pub struct SimulatedLoad {
 pub struct RelatedFigures {
     /// From the minimum to the maximum.
     pub percentiles: Vec<Percentile>,
-    pub mean_ms: Option<f64>,
+    /// The mean response time, TPM and NOPM, and rate, size and bandwidth of requests.
+    pub figures: FigureSet,
     /// How far percentiles may be off by the resolution they are kept with.
     pub resolution_percent: f64,
-    pub orders: Option<OrderRate>,
-    pub bandwidth: Option<Bandwidth>,
     /// Of several systems that are not stated one by one, from the minimum to the maximum: their lowest and highest.
     pub lowest: Vec<Percentile>,
     pub highest: Vec<Percentile>,
@@ -281,12 +159,21 @@ pub struct RelatedFigures {
 }
 
 impl RelatedFigures {
+    /// All transactions a minute, and the New-Orders among them.
+    pub const ORDERS: [FigureId; 2] = [FigureId::Tpm, FigureId::Nopm];
+    /// Rate and size of requests, and what these make.
+    pub const BANDWIDTH: [FigureId; 3] = [
+        FigureId::PerSecond,
+        FigureId::RequestKib,
+        FigureId::MbPerSecond,
+    ];
+
     /// Whether nothing can be compared.
     pub fn is_empty(&self) -> bool {
-        let latencies = self.percentiles.len() + usize::from(self.mean_ms.is_some());
-        latencies < 2
-            && self.orders.is_none()
-            && self.bandwidth.is_none()
+        let mean = self.figures.get(FigureId::Mean);
+        self.percentiles.len() + usize::from(mean.is_some()) < 2
+            && self.figures.read_all(Self::ORDERS).is_err()
+            && self.figures.read_all(Self::BANDWIDTH).is_err()
             && self.ranges.is_empty()
             && self.neighbours.is_empty()
     }
@@ -299,20 +186,6 @@ pub struct Percentile {
     pub name: String,
     pub share: f64,
     pub ms: f64,
-}
-
-/// All transactions a minute, and the new orders among them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OrderRate {
-    pub tpm: f64,
-    pub nopm: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bandwidth {
-    pub per_second: f64,
-    pub request_kib: f64,
-    pub mb_per_second: f64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -336,53 +209,49 @@ pub struct Neighbours {
 pub struct StatedDuration {
     pub name: String,
     pub parts: String,
-    pub stated_h: Known<f64>,
+    /// `None`: not stated.
+    pub stated_h: Option<f64>,
     /// `None`: a part cannot be read.
     pub sum_h: Option<f64>,
 }
 
-/// What ran in the windows of a side, by load: checkpoints, vacuum, backup.
-pub type Maintained = Vec<(String, BTreeMap<String, f64>)>;
+/// What ran in the windows of a load: checkpoints, vacuum, backups, and how often.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadMaintenance {
+    /// Empty: of all loads.
+    pub load: String,
+    pub ran: BTreeMap<String, f64>,
+}
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditedSide {
     pub name: String,
     pub generator: Known<GeneratorLocation>,
-    pub durability: Known<BTreeMap<String, String>>,
-    /// By factor: `hosts`, `cpus`, `memory`, `drives`, `setting.shared_buffers`.
-    pub configuration: Known<BTreeMap<String, String>>,
-    pub maintained: Known<Maintained>,
-    /// Systems whose figures are compared.
-    pub victims: Known<u32>,
-    /// What ran beside them; empty: nothing.
+    /// Empty: not known.
+    pub durability: Settings,
+    /// By factor: `hosts`, `cpus`, `memory`, `drives`, `setting.shared_buffers`; empty: not known.
+    pub configuration: Settings,
+    pub maintained: Known<Vec<LoadMaintenance>>,
+    /// What ran beside the systems whose figures are compared; empty: nothing.
     pub noise: String,
-    pub tpm_per_nopm: Known<f64>,
-    /// Committed New-Orders that this rests on; `None`: not stated, as in a published table.
-    pub new_orders: Option<f64>,
-    /// Warehouse or row, and bytes for each.
-    pub bytes_per: Known<(String, f64)>,
-    pub runs: Known<u32>,
-    /// How repeats differ: highest less lowest, in percent of the median.
-    pub spread_percent: Known<f64>,
+    /// What [`FigureId::BytesPerUnit`] counts: warehouses or rows.
+    pub data_unit: String,
+    pub figures: FigureSet,
 }
 
 impl AuditedSide {
-    /// Of which nothing is known.
+    /// A side of which nothing is known.
     pub fn unknown(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             generator: Err(Missing::NoPlace),
-            durability: Err(Missing::NoSettings),
-            configuration: Err(Missing::NoConfiguration),
+            durability: Settings::new(),
+            configuration: Settings::new(),
             maintained: Err(Missing::NoMaintenance),
-            victims: Err(Missing::NoNoise),
             noise: String::new(),
-            tpm_per_nopm: Err(Missing::NoTpm),
-            new_orders: None,
-            bytes_per: Err(Missing::NoSizes),
-            runs: Err(Missing::NoRepeats),
-            spread_percent: Err(Missing::NoRepeats),
+            data_unit: String::new(),
+            figures: FigureSet::default(),
         }
     }
 }
@@ -401,7 +270,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Of two sides of which it is not known what is to differ.
+    /// A pair of sides of which it is not known what is to differ.
     pub fn unknown(first: AuditedSide, second: AuditedSide) -> Self {
         Self {
             first,
@@ -414,11 +283,10 @@ impl Pair {
 }
 
 /// Bytes moved from one place to another: a backup, a restore.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Move {
     pub about: AuditSubject,
-    /// MB/s, seconds, MB.
-    pub moved: Known<(f64, f64, f64)>,
+    pub figures: FigureSet,
     /// Whether the summary finds that they agree, which knows how much of the time has data. `None`: not compared.
     pub agrees: Option<bool>,
 }
@@ -427,6 +295,14 @@ pub struct Move {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sentence {
     pub text: String,
-    /// The ratio that it states, and the two figures, its subject first.
-    pub stated: Known<(f64, f64, f64)>,
+    /// `None`: the figures are not stated.
+    pub stated: Option<StatedRatio>,
+}
+
+/// The ratio that a sentence states, and the two figures, its subject first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StatedRatio {
+    pub ratio: f64,
+    pub first: f64,
+    pub second: f64,
 }

@@ -15,7 +15,8 @@ mod verdict;
 use plimsoll_plan::{RecordedPlan, Threshold, Thresholds};
 use serde::Serialize;
 
-pub use evidence::{DropCause, Evidence, GeneratorStopCause, Missing, Next};
+pub use crate::missing::Missing;
+pub use evidence::{DropCause, Evidence, GeneratorStopCause, Next};
 pub use rule::Rule;
 pub(crate) use rules::unequal;
 pub use verdict::{AuditSubject, AuditedLoad, RuleOutcome, RuleVerdict};

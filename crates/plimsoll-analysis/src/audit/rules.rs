@@ -12,7 +12,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::input::{AuditInput, LoadFacts};
+use super::input::{AuditInput, LoadInput};
 use super::{AuditSubject, Missing, Rule, RuleOutcome, RuleVerdict, Thresholds};
 
 use plimsoll_record::Severity;
@@ -23,45 +23,28 @@ pub(super) use system::DURABILITY;
 
 /// Every rule about everything that it can be about. A rule without a subject is not evaluated, and has the reason.
 pub fn evaluate(input: &AuditInput, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let mut verdicts: Vec<RuleVerdict> = Vec::new();
-    input
-        .systems
-        .iter()
-        .for_each(|system| verdicts.extend(system::evaluate(system, thresholds)));
-    input
-        .loads
-        .iter()
-        .for_each(|load| verdicts.extend(load::evaluate(load, thresholds)));
-    input
-        .pairs
-        .iter()
-        .for_each(|pair| verdicts.extend(pair::evaluate(pair, thresholds)));
-    verdicts.extend(
-        input
-            .moves
-            .iter()
-            .map(|moved| table::moved(moved, thresholds)),
-    );
-    verdicts.extend(
-        input
-            .sentences
-            .iter()
-            .map(|sentence| table::claimed_sentence(sentence, thresholds)),
-    );
-    verdicts.extend(
-        input
-            .durations
-            .iter()
-            .map(|duration| table::added_up(duration, thresholds)),
-    );
-    verdicts.extend(input.file.as_ref().map(file::evaluate));
+    let systems = input.systems.iter();
+    let loads = input.loads.iter();
+    let pairs = input.pairs.iter();
+    let moves = input.moves.iter();
+    let sentences = input.sentences.iter();
+    let durations = input.durations.iter();
+    let mut verdicts: Vec<RuleVerdict> = systems
+        .flat_map(|system| system::evaluate(system, thresholds))
+        .chain(loads.flat_map(|load| load::evaluate(load, thresholds)))
+        .chain(pairs.flat_map(|pair| pair::evaluate(pair, thresholds)))
+        .chain(moves.map(|moved| table::moved(moved, thresholds)))
+        .chain(sentences.map(|sentence| table::claimed_sentence(sentence, thresholds)))
+        .chain(durations.map(|duration| table::added_up(duration, thresholds)))
+        .chain(input.file.as_ref().map(file::evaluate))
+        .collect();
     let findings = finding::evaluate(input, &verdicts);
     verdicts.extend(findings);
     complete(verdicts, missing_subject)
 }
 
 /// The rule by which the figures of a load cannot all be true. What the summary has found itself is a finding already.
-pub fn contradiction(load: &LoadFacts, thresholds: &Thresholds) -> Option<Rule> {
+pub fn contradiction(load: &LoadInput, thresholds: &Thresholds) -> Option<Rule> {
     let verdicts = load::evaluate(load, thresholds);
     let mut found = verdicts.iter().filter(|verdict| {
         matches!(verdict.rule, Rule::Little | Rule::Plausible)

@@ -44,10 +44,11 @@ impl RuleOutcome {
 }
 
 /// What a rule was evaluated for.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditSubject {
     /// A run or a claim as a whole.
+    #[default]
     Whole,
     /// One load of a step.
     Load(AuditedLoad),

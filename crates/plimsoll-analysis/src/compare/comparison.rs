@@ -10,7 +10,7 @@ use super::side::ComparedSide;
 use plimsoll_record::{LoadKey, Severity};
 
 /// Version of the exported shape.
-pub const COMPARISON_VERSION: u32 = 1;
+pub const COMPARISON_VERSION: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunComparison {

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::ask::Ask;
 use super::difference::Difference;
-use super::side::{RateKind, Repeat, SidePoint};
+use super::side::{Repeat, SidePoint};
 use crate::latency::{Slice, repeats_quantile, window_quantile};
-use crate::summary::{Estimate, Interval, LatencySummary, Verdict, is_like_speed};
+use crate::summary::{Estimate, FigureId, Interval, LatencySummary, Ratio, Verdict, is_like_speed};
 use plimsoll_record::hist::Hist;
 use plimsoll_stats::{FEWEST_REPEATS, RankTest, TooShort, rank_test, rate_interval};
 
@@ -17,34 +17,47 @@ pub struct PointComparison {
     /// On the first side; `second_place` differs in names only.
     pub place: LoadKey,
     pub second_place: LoadKey,
-    pub figure: RateKind,
     pub method: IntervalBasis,
-    pub first: SideFigure,
-    pub second: SideFigure,
-    /// Second by first; its interval of 95 % where there is one.
-    pub ratio: Option<f64>,
-    pub interval: Option<Interval>,
-    pub effect: Effect,
-    /// Of repeats.
+    pub first: SidePart,
+    pub second: SidePart,
+    /// What is counted: on a side all of it by all of its time, with the range of its repeats.
+    pub rate: FigureComparison,
+    /// Quantiles of response times: the median of the repeats' own.
+    pub times: Vec<FigureComparison>,
+    /// Of the repeats' rates.
     pub ranks: Option<RankTest>,
-    pub latencies: Vec<ComparedLatency>,
     /// What makes the two workloads different, except for the named factor. Where there is anything, there is no ratio
     /// unless it was asked for.
     pub unlike: Vec<Difference>,
 }
 
-/// A rate on one side.
+/// What the figures of a side rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct SideFigure {
-    /// In the figure's unit: all that was counted by all time.
-    pub rate: Option<f64>,
-    pub interval: Option<Interval>,
+pub struct SidePart {
     pub repeats: usize,
     pub systems: usize,
     pub measured_s: f64,
-    /// Highest less lowest rate of the repeats, in percent of their mean.
-    pub spread_percent: Option<f64>,
     pub verdict: Verdict,
+}
+
+/// One figure on two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FigureComparison {
+    pub figure: FigureId,
+    pub first: Option<Estimate>,
+    pub second: Option<Estimate>,
+    /// Second by first; its interval of 95 % where there is one.
+    pub ratio: Option<Ratio>,
+    /// Second less first; of times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Interval>,
+    pub effect: Effect,
+}
+
+impl FigureComparison {
+    pub fn interval(&self) -> Option<Interval> {
+        self.ratio?.interval
+    }
 }
 
 /// What an interval rests on.
@@ -144,23 +157,15 @@ impl Effect {
     }
 }
 
-/// A quantile of response times on both sides, in ms: the median of the repeats' own.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ComparedLatency {
-    pub quantile: f64,
-    pub first_ms: f64,
-    pub second_ms: f64,
-    pub ratio: Option<Interval>,
-    /// Second less first.
-    pub difference_ms: Option<Interval>,
-    pub effect: Effect,
-}
-
 /// The quantiles that are compared.
-const QUANTILES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
+const QUANTILES: [(FigureId, f64); 4] = [
+    (FigureId::P50, 0.5),
+    (FigureId::P95, 0.95),
+    (FigureId::P99, 0.99),
+    (FigureId::P999, 0.999),
+];
 
 pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -> PointComparison {
-    let figure = first.figure;
     let mut unlike = first.unlike_workload(second);
     unlike.retain(|found| Some(found.group) != ask.factor);
     let hindered = if first.verdict == Verdict::Invalid || second.verdict == Verdict::Invalid {
@@ -173,16 +178,13 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
     let by_repeats =
         first.repeats.len() >= FEWEST_REPEATS && second.repeats.len() >= FEWEST_REPEATS;
     let intervals = hindered.map_or_else(|| intervals(first, second, by_repeats), Err);
-    let interval = intervals.ok().and_then(|[a, b]| b.ratio_to(a));
+    let [of_first, of_second] = intervals.map_or([None; 2], |both| both.map(Some));
     let sides = [
-        side_figure(first, intervals.ok().map(|[own, _]| own)),
-        side_figure(second, intervals.ok().map(|[_, own]| own)),
+        rate_estimate(first, of_first),
+        rate_estimate(second, of_second),
     ];
-    let ratio = sides[0]
-        .rate
-        .zip(sides[1].rate)
-        .filter(|_| hindered.is_none())
-        .map(|(a, b)| b / a);
+    let ratio = compared_ratio(sides).filter(|_| hindered.is_none());
+    let interval = ratio.and_then(|own| own.interval);
     let method = match intervals {
         Err(because) => IntervalBasis::None { because },
         Ok(_) if interval.is_none() => IntervalBasis::None {
@@ -194,25 +196,32 @@ pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -
     PointComparison {
         place: first.key.clone(),
         second_place: second.key.clone(),
-        figure,
         method,
-        first: sides[0],
-        second: sides[1],
-        ratio,
-        interval,
-        effect: Effect::of(interval.filter(|_| by_repeats), ask.minimum_effect),
+        first: side_part(first),
+        second: side_part(second),
+        rate: FigureComparison {
+            figure: first.figure,
+            first: sides[0],
+            second: sides[1],
+            ratio,
+            difference: None,
+            effect: Effect::of(interval.filter(|_| by_repeats), ask.minimum_effect),
+        },
+        times: match hindered {
+            Some(_) => Vec::new(),
+            None => times(first, second, by_repeats, ask),
+        },
         ranks: if by_repeats && hindered.is_none() {
             rank_test(&rates(first), &rates(second))
         } else {
             None
         },
-        latencies: if hindered.is_some() {
-            Vec::new()
-        } else {
-            latencies(first, second, by_repeats, ask)
-        },
         unlike,
     }
+}
+
+fn compared_ratio([first, second]: [Option<Estimate>; 2]) -> Option<Ratio> {
+    second?.ratio_to(first?)
 }
 
 /// Of the rates of both sides.
@@ -256,25 +265,24 @@ fn rates(point: &SidePoint) -> Vec<f64> {
     whole.map(|(n, seconds)| n / seconds).collect()
 }
 
-fn side_figure(point: &SidePoint, interval: Option<Interval>) -> SideFigure {
-    let factor = point.figure.factor();
+/// In the figure's unit.
+fn rate_estimate(point: &SidePoint, interval: Option<Interval>) -> Option<Estimate> {
     let rates = rates(point);
-    let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
-    let ends = rates
-        .iter()
-        .copied()
-        .reduce(f64::max)
-        .zip(rates.iter().copied().reduce(f64::min));
-    let spread = ends
-        .filter(|_| rates.len() > 1 && mean > 0.0)
-        .map(|(high, low)| (high - low) / mean * 100.0);
-    SideFigure {
-        rate: rate(point).map(|rate| rate * factor),
-        interval: interval.map(|interval| interval.scaled(factor)),
+    let whole = Estimate {
+        value: rate(point)?,
+        interval,
+        min: rates.iter().copied().reduce(f64::min)?,
+        max: rates.iter().copied().reduce(f64::max)?,
+        n: rates.len() as u64,
+    };
+    Some(whole.scaled(point.figure.per_second()))
+}
+
+fn side_part(point: &SidePoint) -> SidePart {
+    SidePart {
         repeats: point.repeats.len(),
         systems: point.systems,
         measured_s: measured_s(point),
-        spread_percent: spread,
         verdict: point.verdict,
     }
 }
@@ -283,33 +291,34 @@ fn measured_s(point: &SidePoint) -> f64 {
     point.repeats.iter().map(|repeat| repeat.whole().1).sum()
 }
 
-fn latencies(
+fn times(
     first: &SidePoint,
     second: &SidePoint,
     by_repeats: bool,
     ask: &Ask,
-) -> Vec<ComparedLatency> {
+) -> Vec<FigureComparison> {
     let sides = [first, second].map(SideLatency::of);
-    let compared = |q: f64| -> Option<ComparedLatency> {
-        let [first_ms, second_ms] = [sides[0].quantile_ms(q)?, sides[1].quantile_ms(q)?];
-        let [a, b] = sides
+    let compared = |(figure, q)| -> Option<FigureComparison> {
+        let intervals = sides
             .each_ref()
             .map(|side| side.interval(q, by_repeats).ok());
-        let both = a.zip(b);
-        let ratio = both
-            .and_then(|(a, b)| b.ratio_to(a))
-            .map(|own| own.with(second_ms / first_ms));
-        let difference_ms = both
-            .and_then(|(a, b)| b.less(a))
-            .map(|own| own.with(second_ms - first_ms));
-        let effect = Effect::of(ratio.filter(|_| by_repeats), ask.minimum_effect);
-        Some(ComparedLatency {
-            quantile: q,
-            first_ms,
-            second_ms,
+        // An interval of one side alone is none of the ratio.
+        let both = intervals[0].zip(intervals[1]);
+        let [first, second] = sides.each_ref().map(|side| side.quantile(q));
+        let with = |own: Estimate, interval| Estimate { interval, ..own };
+        let first = with(first?, both.map(|(own, _)| own));
+        let second = with(second?, both.map(|(_, own)| own));
+        let ratio = compared_ratio([Some(first), Some(second)]);
+        let of_repeats = ratio.and_then(|own| own.interval).filter(|_| by_repeats);
+        Some(FigureComparison {
+            figure,
+            first: Some(first),
+            second: Some(second),
             ratio,
-            difference_ms,
-            effect,
+            difference: both
+                .and_then(|(first, second)| second.less(first))
+                .map(|own| own.with(second.value - first.value)),
+            effect: Effect::of(of_repeats, ask.minimum_effect),
         })
     };
     QUANTILES.into_iter().filter_map(compared).collect()
@@ -332,8 +341,8 @@ impl<'a> SideLatency<'a> {
         Self { point, repeats }
     }
 
-    /// The median of the repeats' own, as a ladder has it. `None` where a repeat has too few values.
-    pub fn quantile_ms(&self, q: f64) -> Option<f64> {
+    /// The median of the repeats' own in milliseconds, as a ladder has it. `None` where a repeat has too few values.
+    pub fn quantile(&self, q: f64) -> Option<Estimate> {
         let mut each = Vec::new();
         for hist in &self.repeats {
             if !LatencySummary::of(hist)?.resolves(q) {
@@ -341,7 +350,7 @@ impl<'a> SideLatency<'a> {
             }
             each.push(Some((hist.quantile(q)?.as_millis_f64(), None)));
         }
-        Estimate::of(each.into_iter()).map(|own| own.value)
+        Estimate::of(each.into_iter())
     }
 
     fn interval(&self, q: f64, by_repeats: bool) -> Result<Interval, TooShort> {

@@ -8,8 +8,8 @@ use super::figures::{IntervalBasis, NotComparable, PointComparison};
 use super::gate_outcome::GateOutcome;
 use super::mark::Mark;
 use super::requirement::RequirementReport;
-use super::side::RateKind;
 use crate::audit::Rule;
+use crate::summary::FigureId;
 use crate::summary::Interval;
 use plimsoll_record::{LoadKey, Severity};
 
@@ -59,9 +59,8 @@ impl PointReason {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GatedPoint {
     pub place: LoadKey,
-    pub figure: RateKind,
-    /// Whether it is the 99th percentile and not the rate.
-    pub latency: bool,
+    /// The rate or the 99th percentile.
+    pub figure: FigureId,
     /// Second by first.
     pub ratio: Option<Interval>,
     /// The lowest rate or the highest latency allowed.
@@ -174,31 +173,31 @@ fn objections(against: &Against, allow: &[Rule]) -> Vec<Objection> {
 
 fn gated(point: &PointComparison, limits: &GateLimits) -> Vec<GatedPoint> {
     let offered = point.place.load.is_open() || point.place.load.share_percent.is_some();
-    let p99 = point
-        .latencies
-        .iter()
-        .find(|latency| latency.quantile == 0.99);
+    let mut times = point.times.iter();
+    let p99 = times.find(|own| own.figure == FigureId::P99);
+    let p99_ratio = p99.and_then(|own| own.interval());
+    let rate = &point.rate;
     let mut points = vec![gated_point(
         point,
-        false,
-        point.interval,
+        rate.figure,
+        rate.interval(),
         limits.max_regression,
     )];
     // The rate of an open loop shows only that the system kept up.
     let allowed = limits
         .max_latency_regression
         .or(offered.then_some(limits.max_regression));
-    let p99_ratio = p99.and_then(|p99| p99.ratio);
-    points.extend(allowed.map(|allowed| gated_point(point, true, p99_ratio, allowed)));
+    points.extend(allowed.map(|allowed| gated_point(point, FigureId::P99, p99_ratio, allowed)));
     points
 }
 
 fn gated_point(
     point: &PointComparison,
-    latency: bool,
+    figure: FigureId,
     ratio: Option<Interval>,
     allowed: f64,
 ) -> GatedPoint {
+    let latency = figure.is_time();
     let limit = if latency {
         1.0 + allowed
     } else {
@@ -219,8 +218,7 @@ fn gated_point(
     };
     GatedPoint {
         place: point.place.clone(),
-        figure: point.figure,
-        latency,
+        figure,
         ratio,
         limit,
         outcome,

@@ -175,13 +175,13 @@ fn repeats(sides: &Sides) -> Vec<Mark> {
     let apart = sides
         .points
         .iter()
-        .filter(|point| matches!(point.effect, Effect::More | Effect::Less));
+        .filter(|point| matches!(point.rate.effect, Effect::More | Effect::Less));
     let wider = apart.filter_map(|point| {
-        let spread = [point.first.spread_percent, point.second.spread_percent]
+        let spread = [point.rate.first, point.rate.second]
             .into_iter()
-            .flatten()
+            .filter_map(|side| side?.spread_percent())
             .reduce(f64::max)?;
-        let effect_percent = (point.ratio? - 1.0) * 100.0;
+        let effect_percent = (point.rate.ratio?.ratio - 1.0) * 100.0;
         (spread > effect_percent.abs()).then_some((spread, effect_percent))
     });
     if let Some((spread_percent, effect_percent)) =

@@ -24,7 +24,7 @@ pub use ask::Ask;
 pub use comparison::{Against, COMPARISON_VERSION, RunComparison, SideInfo};
 pub use difference::{Configuration, Difference, Factor, Group, differences};
 pub use figures::{
-    ComparedLatency, Effect, IntervalBasis, NotComparable, PointComparison, SideFigure,
+    Effect, FigureComparison, IntervalBasis, NotComparable, PointComparison, SidePart,
 };
 pub use gate::{GateLimits, GateReport, GateResult, GatedPoint, Objection, PointReason, gate};
 pub use gate_outcome::GateOutcome;
@@ -32,7 +32,7 @@ pub use identity::RunIdentity;
 pub use mark::Mark;
 pub use requirement::{RequiredPoint, RequirementReason, RequirementReport, require};
 pub use rounded::RoundedRatio;
-pub use side::{ComparedSide, RateKind, Repeat, RepeatFigures, SidePoint};
+pub use side::{ComparedSide, Repeat, RepeatFigures, SidePoint};
 pub use workload::WorkloadParameters;
 
 use crate::audit::Evidence;

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::figures::{SideLatency, rate};
 use super::gate_outcome::GateOutcome;
-use super::side::{ComparedSide, RateKind, Repeat, SidePoint};
-use crate::summary::Verdict;
+use super::side::{ComparedSide, Repeat, SidePoint};
+use crate::summary::{FigureId, Verdict};
 use plimsoll_plan::objective::Quantile;
 use plimsoll_plan::requirement::{PlanRequirement, RequiredFigure, Requirement};
 use plimsoll_plan::units::Nanos;
@@ -114,9 +114,9 @@ pub fn require(side: &ComparedSide, requirements: &[PlanRequirement]) -> Require
 
 /// Whether loads of this kind have such a figure.
 fn has_figure(point: &SidePoint, figure: RequiredFigure) -> bool {
-    let is_block = point.figure == RateKind::Iops;
+    let is_block = point.figure == FigureId::Iops;
     match figure {
-        RequiredFigure::Nopm => point.figure == RateKind::Nopm,
+        RequiredFigure::Nopm => point.figure == FigureId::Nopm,
         RequiredFigure::Throughput | RequiredFigure::Failed => !is_block,
         RequiredFigure::Iops | RequiredFigure::Bandwidth => is_block,
         RequiredFigure::Response(_) => true,
@@ -150,7 +150,7 @@ fn required_point(point: &SidePoint, requirement: Requirement) -> RequiredPoint 
 fn value(point: &SidePoint, figure: RequiredFigure) -> Option<f64> {
     match figure {
         RequiredFigure::Nopm | RequiredFigure::Iops => {
-            rate(point).map(|rate| rate * point.figure.factor())
+            rate(point).map(|rate| rate * point.figure.per_second())
         }
         RequiredFigure::Throughput => mean(point, |repeat| repeat.figures.completed_per_second),
         RequiredFigure::Bandwidth => mean(point, |repeat| repeat.figures.mb_per_second),
@@ -191,5 +191,5 @@ fn response_ms(point: &SidePoint, quantile: Quantile) -> Option<f64> {
         Quantile::P99 => 0.99,
         Quantile::P999 => 0.999,
     };
-    latency.quantile_ms(q)
+    latency.quantile(q).map(|own| own.value)
 }

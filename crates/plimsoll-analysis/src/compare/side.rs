@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
-
 use super::difference::{Configuration, Difference};
 use super::identity::RunIdentity;
 use super::workload::WorkloadParameters;
 use crate::audited::figures_from;
 use crate::latency::Slice;
 use crate::summary::{
-    BlockMedium, BlockPointSummary, BlockSummary, LadderSummary, LoadSummary, PointSummary,
-    RunFigures, TickRows, Ticks, Verdict,
+    BlockMedium, BlockPointSummary, BlockSummary, FigureId, LadderSummary, LoadSummary,
+    PointSummary, RunFigures, TickRows, Ticks, Verdict,
 };
 use plimsoll_plan::Interference;
 use plimsoll_plan::requirement::PlanRequirement;
@@ -40,42 +38,12 @@ pub struct ComparedSide {
     pub requirements: Vec<PlanRequirement>,
 }
 
-/// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RateKind {
-    /// Committed New-Orders, per minute.
-    Nopm,
-    /// Completed transactions, per second.
-    Transactions,
-    /// Requests of block I/O, per second.
-    Iops,
-}
-
-impl RateKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Nopm => "nopm",
-            Self::Transactions => "transactions",
-            Self::Iops => "iops",
-        }
-    }
-
-    /// From a rate per second to the unit that it is reported in.
-    pub fn factor(self) -> f64 {
-        match self {
-            Self::Nopm => 60.0,
-            Self::Transactions | Self::Iops => 1.0,
-        }
-    }
-}
-
 /// One load of a side, over its repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SidePoint {
     /// The system without its medium, and the load of each, where there are several.
     pub key: LoadKey,
-    pub figure: RateKind,
+    pub figure: FigureId,
     /// Where no tool printed the offered rate: that rate, and the time over which it was counted.
     pub derived: Option<DerivedRate>,
     /// Of its repeats together.
@@ -133,7 +101,7 @@ impl RepeatFigures {
     fn of_load(point: &PointSummary) -> Self {
         let counts = &point.overall.counts;
         Self {
-            completed_per_second: point.completed_per_second,
+            completed_per_second: point.value(FigureId::Transactions),
             mb_per_second: None,
             failed: counts.failed.saturating_add(counts.dropped),
             ended: counts.settled(),
@@ -277,7 +245,9 @@ fn ladder_point(
     load: &LoadSummary,
 ) -> Option<SidePoint> {
     let points: Vec<&PointSummary> = load.points.iter().map(|i| &ladder.points[*i]).collect();
-    let orders = points.iter().all(|point| point.nopm.is_some());
+    let orders = points
+        .iter()
+        .all(|point| point.value(FigureId::Nopm).is_some());
     let systems = ladder
         .fleet
         .as_ref()
@@ -301,9 +271,9 @@ fn ladder_point(
         load: load.load.of_each(systems),
     };
     let figure = if orders {
-        RateKind::Nopm
+        FigureId::Nopm
     } else {
-        RateKind::Transactions
+        FigureId::Transactions
     };
     let derived = rows.derived(&points);
     let verdict = load.verdict;
@@ -338,7 +308,7 @@ fn block_points(
                 .iter()
                 .filter_map(|point| {
                     let mut repeat = rows.repeat(&[PointId(point.point)], false)?;
-                    repeat.figures.mb_per_second = point.mb_per_second;
+                    repeat.figures.mb_per_second = point.value(FigureId::MbPerSecond);
                     Some(repeat)
                 })
                 .collect();
@@ -361,7 +331,7 @@ fn block_points(
                         ..first.load()
                     },
                 },
-                figure: RateKind::Iops,
+                figure: FigureId::Iops,
                 derived: None,
                 workload: rows.workload(&ids),
                 slower: medium.slower,

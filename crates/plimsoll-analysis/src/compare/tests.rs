@@ -7,7 +7,7 @@ use super::*;
 use crate::audit::{Evidence, Rule};
 use crate::latency::Slice;
 use crate::summarise;
-use crate::summary::{Interval, Ticks, Verdict};
+use crate::summary::{FigureId, Interval, Ratio, Ticks, Verdict};
 use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{Interference, RecordedPlan};
 use plimsoll_record::hist::CoarseHist;
@@ -55,7 +55,7 @@ fn window(counts: &[f64]) -> Repeat {
 fn side(label: &str, repeats: Vec<Repeat>) -> ComparedSide {
     let point = SidePoint {
         key: load_key(4),
-        figure: RateKind::Transactions,
+        figure: FigureId::Transactions,
         derived: None,
         slower: None,
         workload: WorkloadParameters::default(),
@@ -96,14 +96,14 @@ fn equal_runs_show_no_difference_in_most_of_a_hundred_trials() {
         .collect();
     let equal = points
         .iter()
-        .filter_map(|point| point.interval)
+        .filter_map(|point| point.rate.interval())
         .filter(|interval| interval.low <= 1.0 && interval.high >= 1.0)
         .count();
     assert!(equal >= 93, "{equal} of 100");
     assert!(
         points
             .iter()
-            .all(|point| point.effect == Effect::NotEvaluated),
+            .all(|point| point.rate.effect == Effect::NotEvaluated),
         "one window does not show how runs vary"
     );
 }
@@ -121,11 +121,12 @@ fn drives_of_unlike_speed_have_no_ratio_however_it_is_asked() {
         let point = compared(&real, &slowed, &ask);
         let because = NotComparable::Speeds;
         assert_eq!(point.method, IntervalBasis::None { because });
-        assert_eq!((point.ratio, point.interval), (None, None));
-        assert!(point.latencies.is_empty());
+        assert_eq!(point.rate.ratio, None);
+        assert!(point.times.is_empty());
     }
     assert!(
         compared(&slowed, &slowed.clone(), &Ask::default())
+            .rate
             .ratio
             .is_some()
     );
@@ -154,6 +155,7 @@ fn three_percent_with_five_repeats_are_found_and_nothing_is_not() {
                 &side_of(trial * 2 + 1, factor),
                 &Ask::default(),
             )
+            .rate
             .effect
         };
         (0..100).map(one).collect()
@@ -178,20 +180,25 @@ fn figures_ratio_and_ranks_stand_beside_each_other() {
     };
     let point = compared(&five(1000.0), &five(1420.0), &Ask::default());
     assert_eq!(point.method, IntervalBasis::Repeats);
-    assert!((point.ratio.unwrap() - 1.42).abs() < 1e-9, "{point:?}");
-    let interval = point.interval.unwrap();
+    let Ratio { ratio, interval } = point.rate.ratio.unwrap();
+    assert!((ratio - 1.42).abs() < 1e-9, "{point:?}");
+    let interval = interval.unwrap();
     assert!(
-        interval.low > 1.41 && interval.high < 1.43 && point.effect == Effect::More,
+        interval.low > 1.41 && interval.high < 1.43 && point.rate.effect == Effect::More,
         "{interval:?}"
     );
     let ranks = point.ranks.unwrap();
     assert!((ranks.p - 2.0 / 252.0).abs() < 1e-12 && ranks.cliffs_delta == 1.0);
-    assert_eq!((point.first.rate, point.first.repeats), (Some(1000.0), 5));
-    assert!((point.first.spread_percent.unwrap() - 1.0).abs() < 1e-9);
-    let p50 = &point.latencies[0];
-    assert!(p50.quantile == 0.5 && p50.effect == Effect::Less, "{p50:?}");
+    let first = point.rate.first.unwrap();
+    assert_eq!((first.value, point.first.repeats), (1000.0, 5));
+    assert!((first.spread_percent().unwrap() - 1.0).abs() < 1e-9);
+    let p50 = &point.times[0];
     assert!(
-        (p50.first_ms - 4.0).abs() < 0.02 && p50.difference_ms.unwrap().high < -1.1,
+        p50.figure == FigureId::P50 && p50.effect == Effect::Less,
+        "{p50:?}"
+    );
+    assert!(
+        (p50.first.unwrap().value - 4.0).abs() < 0.02 && p50.difference.unwrap().high < -1.1,
         "{p50:?}"
     );
 }
@@ -201,7 +208,7 @@ fn a_comparison_without_an_interval_has_a_reason() {
     let short = side("x", vec![window(&[1000.0; 30])]);
     let point = compared(&short, &short, &Ask::default());
     assert_eq!(
-        (point.method, point.effect),
+        (point.method, point.rate.effect),
         (
             IntervalBasis::None {
                 because: NotComparable::ShortWindow
@@ -210,7 +217,7 @@ fn a_comparison_without_an_interval_has_a_reason() {
         )
     );
     assert_eq!(
-        point.ratio,
+        point.rate.ratio.map(|own| own.ratio),
         Some(1.0),
         "the figure is there, its interval is not"
     );
@@ -230,7 +237,7 @@ fn a_comparison_without_an_interval_has_a_reason() {
         &Ask::default(),
     );
     assert_eq!(
-        (point.method, point.ratio),
+        (point.method, point.rate.ratio),
         (
             IntervalBasis::None {
                 because: NotComparable::Invalid
@@ -366,16 +373,22 @@ fn a_side_has_the_figures_of_its_summary() {
     let (point, figures) = (&side.points[0], &summary.figures.ladders[0].points[0]);
     let info = compare(&[side.clone(), side.clone()], &Ask::default());
     let compared = &info.others[0].points[0];
-    assert_eq!(point.figure, RateKind::Nopm);
+    assert_eq!(point.figure, FigureId::Nopm);
     let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
-    close(compared.first.rate.unwrap(), figures.nopm.unwrap());
+    close(
+        compared.rate.first.unwrap().value,
+        figures.value(FigureId::Nopm).unwrap(),
+    );
     close(compared.first.measured_s, figures.measured_s);
     assert_eq!(
         point.repeats[0].latency.count(),
         figures.types[0].response.unwrap().count
     );
     assert_eq!(
-        (compared.ratio, info.others[0].differences.len()),
+        (
+            compared.rate.ratio.map(|own| own.ratio),
+            info.others[0].differences.len()
+        ),
         (Some(1.0), 0)
     );
 }
@@ -473,7 +486,7 @@ fn what_differs_is_about_the_cause_and_not_about_the_figure() {
         }],
         "that plimsoll reused its data is no factor"
     );
-    assert!(found.points[0].ratio.is_some() && !found.forbidden());
+    assert!(found.points[0].rate.ratio.is_some() && !found.forbidden());
     assert!(
         found.differences.iter().any(|found| found.key == "data"),
         "and is shown"
@@ -520,7 +533,7 @@ fn repeats_that_differ_by_more_than_the_effect_are_a_mark() {
     let against = compare(&[many(1, 1.0), many(2, 1.03)], &Ask::default())
         .others
         .remove(0);
-    assert_eq!(against.points[0].effect, Effect::More);
+    assert_eq!(against.points[0].rate.effect, Effect::More);
     assert!(
         matches!(against.marks[0].evidence, Evidence::RepeatSpread { spread_percent, .. } if spread_percent > 5.0)
     );

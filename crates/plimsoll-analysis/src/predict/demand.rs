@@ -6,7 +6,7 @@ use plimsoll_record::drive::DriveOp;
 use plimsoll_record::{Point, Record, SubjectId, SubjectKind};
 
 use super::refusal::{PointRefusal, Refusal};
-use crate::summary::{DriveOpSummary, PointSummary, RunFigures, Steady, Verdict};
+use crate::summary::{DriveOpSummary, FigureId, PointSummary, RunFigures, Steady, Verdict};
 
 /// The fact of an emulated medium that holds its drive file.
 const DRIVE_FILE_FACT: &str = "drive_file";
@@ -134,7 +134,9 @@ fn of_point(record: &Record, figures: &PointSummary) -> Result<MeasuredDemand, R
     if matches!(figures.steady, Steady::No { .. }) || figures.array.is_some() {
         return Err(Refusal::Unsteady);
     }
-    let per_second = figures.completed_per_second.filter(|rate| *rate > 0.0);
+    let per_second = figures
+        .value(FigureId::Transactions)
+        .filter(|rate| *rate > 0.0);
     let per_second = per_second.ok_or(Refusal::NothingMeasured)?;
     let per_txn = |per_second_of: f64| per_second_of / per_second;
     let [reads, writes, flushes] =
@@ -160,7 +162,7 @@ fn of_point(record: &Record, figures: &PointSummary) -> Result<MeasuredDemand, R
         drive,
         verdict: figures.verdict,
         per_second,
-        nopm: figures.nopm,
+        nopm: figures.value(FigureId::Nopm),
         // Little's law: what of a user's time is not a transaction. Below 1 % it is rounding.
         think_s: Some(f64::from(point.users) / per_second - response_s)
             .filter(|think| *think > 0.01 * response_s)

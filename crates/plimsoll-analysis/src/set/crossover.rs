@@ -219,12 +219,7 @@ mod tests {
 
     fn amount(written: &str, median: f64, half: Option<f64>) -> Amount {
         let interval = half.map(|half| Interval::new(median, median - half, median + half));
-        let figure = Estimate {
-            value: median,
-            interval,
-            min: median,
-            max: median,
-        };
+        let figure = Estimate::single(median, interval).unwrap();
         Amount {
             bytes: size::parse(written).unwrap().0,
             written: written.to_owned(),

@@ -3,7 +3,7 @@
 use plimsoll_record::OfferedLoad;
 use serde::Serialize;
 
-use crate::summary::{FigureSet, Finding, Verdict, figure};
+use crate::summary::{FigureSet, Finding, Verdict};
 use plimsoll_plan::Interference;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,7 +27,7 @@ pub struct SetRow {
     pub choice: Vec<usize>,
     pub runs: usize,
     /// Medians over the runs.
-    #[serde(flatten, serialize_with = "figure::set_row")]
+    #[serde(flatten)]
     pub figures: FigureSet,
     /// The worst of its runs'.
     pub verdict: Verdict,

@@ -20,11 +20,12 @@ pub use summary::{
     RateNotChecked,
 };
 
+use super::estimate::Estimate;
+use super::figure::{FigureId, FigureSet};
 use super::finding::{Finding, FindingKind, Verdict};
 use super::index::Index;
 use super::medium::Track;
-use super::ratio::Ratio;
-use super::stats::Sampled;
+use super::ratio::RatioSet;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, Point, Severity, SubjectId};
 
@@ -96,15 +97,9 @@ fn against_first(media: &mut [BackupMedium]) {
         let Some(base) = first.kinds.iter().find(|own| own.kind == figures.kind) else {
             continue;
         };
-        figures.seconds_ratio = ratio_of(figures.seconds, base.seconds);
-        figures.mb_ratio = ratio_of(figures.mb_per_second, base.mb_per_second);
+        let compared = [FigureId::Seconds, FigureId::MbPerSecond];
+        figures.ratios = figures.figures.ratios(&compared, &base.figures);
     }
-}
-
-fn ratio_of(own: Option<Sampled>, base: Option<Sampled>) -> Option<Ratio> {
-    let own = own?;
-    let base = base?;
-    Ratio::of(own.mean, own.interval, base.mean, base.interval)
 }
 
 /// Rows of one medium and target.
@@ -205,7 +200,7 @@ pub(super) fn figures(
             .values()
             .map(|rows| rows.iter().filter_map(|row| of(row)).collect())
             .collect();
-        Sampled::of(&groups)
+        Estimate::of_groups(&groups)
     };
     let spans = union(complete.iter().flat_map(|row| long_enough(row)).collect());
     (!own.is_empty()).then(|| BackupFigures {
@@ -217,12 +212,12 @@ pub(super) fn figures(
         bytes: complete
             .iter()
             .fold(0, |sum, row| sum.saturating_add(row.bytes)),
-        seconds: sampled(&|row| Some(seconds(row))),
-        mb_per_second: sampled(&mb_per_second),
+        figures: FigureSet::default()
+            .with(FigureId::Seconds, sampled(&|row| Some(seconds(row))))
+            .with(FigureId::MbPerSecond, sampled(&mb_per_second)),
         data_io: data.over(&spans),
         target_io: target.over(&spans),
-        seconds_ratio: None,
-        mb_ratio: None,
+        ratios: RatioSet::default(),
     })
 }
 

@@ -9,8 +9,7 @@ mod summary;
 pub(super) use step::of_run;
 pub use summary::{
     BlockCurvePoint, BlockFigures, BlockJobSummary, BlockMedium, BlockOpSummary, BlockPlace,
-    BlockPointSummary, BlockRatios, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds,
-    RoundsOfJob,
+    BlockPointSummary, BlockSecond, BlockSummary, BlockWorkerSummary, Rounds, RoundsOfJob,
 };
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 
 use super::cpu::{CpuShares, LIMIT_REACHED_PERCENT};
 use super::drive_summary::DriveSummary;
+use super::figure::FigureId;
 use super::finding::FindingKind;
 use super::index::Index;
 use super::point_summary::PointSummary;
@@ -199,7 +200,7 @@ fn active_sessions(waits: &WaitSummary) -> f64 {
 fn outside(figures: &PointSummary) -> Option<f64> {
     let waits = figures.waits.as_ref()?;
     let service = figures.overall.service.or(figures.overall.response)?;
-    let under_way = figures.completed_per_second? * service.mean_ms / 1e3;
+    let under_way = figures.value(FigureId::Transactions)? * service.mean_ms / 1e3;
     let outside = (under_way - active_sessions(waits)) * 100.0 / under_way;
     (under_way > 0.0).then(|| outside.max(0.0))
 }

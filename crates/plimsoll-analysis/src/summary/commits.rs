@@ -5,6 +5,7 @@
 //! committed by then, less the commits that are not visible yet. Readings are compared from one to another, not over the
 //! window, whose ends lie between two of them.
 
+use super::figure::FigureId;
 use super::finding::{Finding, FindingKind};
 use super::index::Index;
 use super::point_summary::PointSummary;
@@ -44,7 +45,7 @@ pub(super) fn findings(
     phases: &[&Phase],
 ) -> Vec<Finding> {
     let is_evaluated = point.medium.is_some()
-        && figures.tpm.is_some()
+        && figures.value(FigureId::Tpm).is_some()
         && figures.power_cut.is_none()
         && window(phases).is_some_and(|phase| phase.complete);
     let Some(readings) = Readings::of(index, point, phases).filter(|_| is_evaluated) else {
@@ -82,7 +83,7 @@ fn shown_late(figures: &PointSummary, clients: &ClientCommits<'_>, until: Nanos)
     let (mean_ms, longest_ms) = times.map_or((0.0, 0.0), |own| (own.mean_ms, own.max_ms));
     let span = SHOWN_EVERY + READING + Nanos::from_secs_f64(longest_ms / 1e3);
     let shown_late = clients.most_within(span, until);
-    let in_flight = figures.completed_per_second.unwrap_or(0.0) * mean_ms / 1e3;
+    let in_flight = figures.value(FigureId::Transactions).unwrap_or(0.0) * mean_ms / 1e3;
     let connections = f64::from(figures.connections);
     if in_flight >= BUSY_SHARE * connections {
         return shown_late;

@@ -1,17 +1,15 @@
 //! Media side by side: the same step at the same load, against the first medium.
 
-use super::estimate::Estimate;
-use super::figure::{FigureId, FigureSet};
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::figure::{FigureId, FigureSet};
 use super::finding::Verdict;
 use super::ladder_summary::LadderSummary;
 use super::load_summary::LoadSummary;
-use super::ratio::Ratio;
+use super::ratio::RatioSet;
 use super::speed::is_like_speed;
-use super::stats::Interval;
 use plimsoll_plan::Interference;
 use plimsoll_record::OfferedLoad;
 
@@ -40,6 +38,12 @@ pub struct ComparedMedium {
     pub is_simulated: bool,
 }
 
+impl Comparison {
+    pub fn rate(&self) -> FigureId {
+        FigureId::transactions(self.nopm)
+    }
+}
+
 /// All media at one point of the ladder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedLoad {
@@ -49,18 +53,14 @@ pub struct ComparedLoad {
     pub figures: Vec<Option<ComparedFigures>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedFigures {
-    pub rate: f64,
-    pub rate_interval: Option<Interval>,
-    /// Response time of the first transaction type (New-Order), or of all types.
-    pub p99_ms: Option<f64>,
+    #[serde(flatten)]
+    pub figures: FigureSet,
     pub verdict: Verdict,
-    /// Against the first medium. `None` on the first, where one of the two points is invalid, and where one medium was
+    /// Against the first medium. Empty on the first, where one of the two points is invalid, and where one medium was
     /// slowed more than the other.
-    pub rate_ratio: Option<Ratio>,
-    /// Of a percentile there is no interval.
-    pub p99_ratio: Option<f64>,
+    pub ratios: RatioSet,
 }
 
 /// Index of the step, mode, interference.
@@ -97,11 +97,7 @@ fn compare(ladders: &[(usize, &LadderSummary)]) -> Comparison {
         && measured
             .iter()
             .all(|load| load.figures.get(FigureId::Nopm).is_some());
-    let rate = if nopm {
-        FigureId::Nopm
-    } else {
-        FigureId::Transactions
-    };
+    let rate = FigureId::transactions(nopm);
     let mut loads: Vec<ComparedLoad> = Vec::new();
     for load in ladders.iter().flat_map(|(_, ladder)| &ladder.loads) {
         if !loads.iter().any(|known| known.load == load.load) {
@@ -141,39 +137,20 @@ fn compare_load(
     for (place, (load, (_, ladder))) in loads.iter().zip(ladders).enumerate() {
         let is_other = place > 0 && is_like_speed(ladder.slower, ladders[0].1.slower);
         figures.push(load.and_then(|load| {
-            let first = first.filter(|_| is_other && is_usable(&load));
-            compared(
-                &load.figures,
-                load.verdict,
-                first.map(|own| &own.figures),
-                rate,
-            )
+            load.figures.get(rate)?;
+            let first = first
+                .filter(|first| is_other && is_usable(&load) && first.figures.get(rate).is_some());
+            let ratios =
+                first.map(|first| load.figures.ratios(&[rate, FigureId::P99], &first.figures));
+            Some(ComparedFigures {
+                figures: load.figures.clone(),
+                verdict: load.verdict,
+                ratios: ratios.unwrap_or_default(),
+            })
         }));
     }
     ComparedLoad {
         load: offered,
         figures,
     }
-}
-
-/// `first` are those that ratios are against.
-fn compared(
-    own: &FigureSet,
-    verdict: Verdict,
-    first: Option<&FigureSet>,
-    rate: FigureId,
-) -> Option<ComparedFigures> {
-    let Estimate {
-        value, interval, ..
-    } = own.get(rate)?;
-    let first = first.filter(|first| first.get(rate).is_some());
-    let ratio = |figure| own.ratio(figure, first?);
-    Some(ComparedFigures {
-        rate: value,
-        rate_interval: interval,
-        p99_ms: own.value(FigureId::P99),
-        verdict,
-        rate_ratio: ratio(rate),
-        p99_ratio: ratio(FigureId::P99).map(|own| own.ratio),
-    })
 }

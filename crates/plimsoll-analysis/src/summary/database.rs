@@ -84,6 +84,7 @@ fn growth(index: &Index, point: &Point, window: &Phase) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use crate::summarise;
+    use crate::summary::FigureId;
     use plimsoll_record::fixture;
 
     #[test]
@@ -104,7 +105,7 @@ mod tests {
             database.buffer_hit_percent,
             Some(hits / (hits + reads) * 100.0)
         );
-        let rate = point.completed_per_second.unwrap();
+        let rate = point.value(FigureId::Transactions).unwrap();
         assert_eq!(database.log_bytes_per_txn, Some(of("db_log_bytes") / rate));
         assert_eq!(database.log_syncs_per_txn, Some(of("db_log_syncs") / rate));
         assert!(database.growth_mb.is_some());

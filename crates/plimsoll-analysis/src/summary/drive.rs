@@ -4,6 +4,7 @@ use super::drive_summary::{
     ADDED_DOUBTFUL, ADDED_LIMIT, DriveOpSummary, DriveSummary, DriveTimes, FEWEST_OPS, Waiting,
     lateness_us,
 };
+use super::figure::FigureId;
 use super::finding::{Finding, FindingKind};
 use super::index::Index;
 use super::means::Resources;
@@ -69,7 +70,7 @@ pub(super) fn summarise(
 fn own_rate(index: &Index, point: &Point, figures: &PointSummary) -> Option<f64> {
     let is_one_of_several = figures.ids.len() < 2 && index.base_of(point.system).is_some();
     let is_alone = figures.key.scene != Interference::Noisy && !is_one_of_several;
-    figures.completed_per_second.filter(|_| is_alone)
+    figures.value(FigureId::Transactions).filter(|_| is_alone)
 }
 
 /// Mostly in the window, and over before the power failed.

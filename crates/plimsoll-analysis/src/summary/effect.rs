@@ -11,14 +11,14 @@ use serde::Serialize;
 
 use super::backup::{self, BackupFigures};
 use super::estimate::Estimate;
+use super::figure::{FigureId, FigureSet};
 use super::finding::{Finding, FindingKind, Verdict};
 use super::index::Index;
 use super::ladder_summary::LadderSummary;
 use super::medium::{MediumFigures, Track};
 use super::point;
 use super::point_summary::PointSummary;
-use super::ratio::Ratio;
-use super::stats::Interval;
+use super::ratio::RatioSet;
 use plimsoll_plan::Interference;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
@@ -48,6 +48,12 @@ pub struct NoiseEffect {
     pub findings: Vec<Finding>,
 }
 
+impl NoiseEffect {
+    pub fn rate(&self) -> FigureId {
+        FigureId::transactions(self.nopm)
+    }
+}
+
 /// One load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EffectLoad {
@@ -75,35 +81,31 @@ pub struct EffectLoad {
     pub verdict: Verdict,
 }
 
+/// A system without noise and with it: its rate, and response times of the main transaction type.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VictimEffect {
     pub system: String,
-    /// NOPM, or transactions per second.
-    pub rate: Option<NoiseChange>,
-    /// Response times of the main transaction type.
-    pub p50_ms: Option<NoiseChange>,
-    pub p95_ms: Option<NoiseChange>,
-    pub p99_ms: Option<NoiseChange>,
-}
-
-/// A figure without and with noise.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct NoiseChange {
-    pub quiet: f64,
-    pub noisy: f64,
+    pub quiet: FigureSet,
+    pub noisy: FigureSet,
     /// Noisy to quiet.
-    pub ratio: Option<Ratio>,
+    pub ratios: RatioSet,
 }
 
 /// What the medium was asked for by all who use it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MediumEffect {
     pub quiet: MediumFigures,
     pub noisy: MediumFigures,
-    pub iops: Option<NoiseChange>,
-    /// Reads and writes together.
-    pub ms: Option<NoiseChange>,
+    /// Noisy to quiet: requests per second, and mean time per request.
+    pub ratios: RatioSet,
 }
+
+/// The quantiles that are compared.
+const QUANTILES: [(FigureId, f64); 3] = [
+    (FigureId::P50, 0.5),
+    (FigureId::P95, 0.95),
+    (FigureId::P99, 0.99),
+];
 
 pub(super) fn effects(index: &Index, ladders: &[LadderSummary]) -> Vec<NoiseEffect> {
     of_scene(ladders, Interference::Noisy)
@@ -185,29 +187,42 @@ impl<'a> EffectSide<'a> {
         all
     }
 
-    /// Of one system, or of all together.
-    fn rate(&self, ordinal: u32, repeat: u32, system: Option<&str>) -> Option<f64> {
-        let (index, sum) = self.figures(ordinal, repeat)?;
+    /// The rate of one system, or of all together, and quantiles of its response times.
+    fn figures_of(
+        &self,
+        at: &EffectRepeats<'_, '_>,
+        repeat: u32,
+        system: Option<&str>,
+    ) -> FigureSet {
+        let response = self.response(at.index, at.ordinal, repeat, system);
+        QUANTILES.into_iter().fold(
+            FigureSet::default().with(at.rate, self.rate(at, repeat, system)),
+            |figures, (figure, q)| {
+                let ms = response.quantile(q).map(Nanos::as_millis_f64);
+                figures.with(figure, ms.and_then(|ms| Estimate::single(ms, None)))
+            },
+        )
+    }
+
+    fn rate(
+        &self,
+        at: &EffectRepeats<'_, '_>,
+        repeat: u32,
+        system: Option<&str>,
+    ) -> Option<Estimate> {
+        let (index, sum) = self.figures(at.ordinal, repeat)?;
         let Some(system) = system else {
-            return sum.main_rate();
+            return sum.figures.get(at.rate);
         };
         let shares = &self.ladder.fleet.as_ref()?.points.get(index)?.systems;
         let share = shares.iter().find(|share| share.system == system)?;
-        share.nopm.or(share.completed_per_second)
+        share.figures.get(at.rate)
     }
 
-    fn response(&self, index: &Index, ordinal: u32, repeats: &[u32], system: Option<&str>) -> Hist {
-        let members: Vec<&Point> = repeats
-            .iter()
-            .flat_map(|repeat| self.members(ordinal, *repeat))
-            .collect();
-        point::main_response(
-            index,
-            &members
-                .into_iter()
-                .filter(|point| system.is_none_or(|system| index.name(point.system) == system))
-                .collect::<Vec<_>>(),
-        )
+    fn response(&self, index: &Index, ordinal: u32, repeat: u32, system: Option<&str>) -> Hist {
+        let mut members = self.members(ordinal, repeat);
+        members.retain(|point| system.is_none_or(|system| index.name(point.system) == system));
+        point::main_response(index, &members)
     }
 
     /// The measure windows, one for each repeat.
@@ -278,7 +293,7 @@ fn effect(index: &Index, ladders: &[LadderSummary], (quiet, noisy): (usize, usiz
         medium: ladder.medium.clone(),
         drive: ladder.drive.clone(),
         mode: ladder.mode.clone(),
-        nopm: ladder.points.iter().all(|point| point.nopm.is_some()),
+        nopm: rate_of(ladder) == FigureId::Nopm,
         quiet,
         noisy,
         neighbours: neighbours
@@ -304,8 +319,10 @@ fn is_noise(point: &Point, noisy: &EffectSide<'_>) -> bool {
         })
 }
 
-fn rate_ratio(victim: &VictimEffect) -> Option<f64> {
-    Some(victim.rate?.ratio?.ratio)
+/// What its points are counted by.
+fn rate_of(ladder: &LadderSummary) -> FigureId {
+    let mut points = ladder.points.iter();
+    FigureId::transactions(points.all(|point| point.value(FigureId::Nopm).is_some()))
 }
 
 /// One load, and how many of its repeats have no counterpart.
@@ -336,6 +353,7 @@ fn load_effect(index: &Index, sides: &[EffectSide<'_>; 2], ordinal: u32) -> (Eff
         index,
         sides,
         ordinal,
+        rate: rate_of(noisy.ladder),
         repeats: if pairs.is_empty() { &repeats } else { &pairs },
         pairs: &pairs,
     };
@@ -348,11 +366,12 @@ fn load_effect(index: &Index, sides: &[EffectSide<'_>; 2], ordinal: u32) -> (Eff
         .iter()
         .map(|system| load.victim(system, Some(system)))
         .collect();
-    let ratios: Vec<f64> = victims.iter().filter_map(rate_ratio).collect();
-    let worst = victims
+    let ratios = victims
         .iter()
         .enumerate()
-        .filter_map(|(i, victim)| Some((i, rate_ratio(victim)?)));
+        .filter_map(|(i, victim)| Some((i, victim.ratios.get(load.rate)?.ratio)));
+    let ratios: Vec<(usize, f64)> = ratios.collect();
+    let sum: f64 = ratios.iter().map(|(_, ratio)| ratio).sum();
     let verdicts = sides.iter().flat_map(|side| {
         load.repeats
             .iter()
@@ -363,10 +382,11 @@ fn load_effect(index: &Index, sides: &[EffectSide<'_>; 2], ordinal: u32) -> (Eff
         load: OfferedLoad::default(),
         pairs: pairs.len() as u32,
         all: load.victim(&noisy.ladder.system, None),
-        mean_ratio: (!ratios.is_empty()).then(|| ratios.iter().sum::<f64>() / ratios.len() as f64),
-        worst: worst
+        mean_ratio: (!ratios.is_empty()).then(|| sum / ratios.len() as f64),
+        worst: ratios
+            .iter()
             .min_by(|(_, a), (_, b)| a.total_cmp(b))
-            .map(|(i, _)| i),
+            .map(|(i, _)| *i),
         victims,
         medium: load.medium(),
         backups: load.backups(),
@@ -381,6 +401,8 @@ struct EffectRepeats<'b, 'a> {
     index: &'b Index<'a>,
     sides: &'b [EffectSide<'a>; 2],
     ordinal: u32,
+    /// What transactions are counted by.
+    rate: FigureId,
     repeats: &'b [u32],
     /// Those of them that ratios are of.
     pairs: &'b [u32],
@@ -388,82 +410,31 @@ struct EffectRepeats<'b, 'a> {
 
 impl EffectRepeats<'_, '_> {
     fn victim(&self, name: &str, system: Option<&str>) -> VictimEffect {
-        let own = system
-            .is_none()
-            .then(|| self.sides.each_ref().map(|side| self.interval(side)));
-        let rate = self.change(
-            self.sides
-                .each_ref()
-                .map(|side| self.mean_rate(side, system)),
-            |side, repeat| side.rate(self.ordinal, repeat, system),
-            own,
-        );
-        let single: Vec<[Hist; 2]> = self
-            .repeats
-            .iter()
-            .map(|repeat| {
-                self.sides
-                    .each_ref()
-                    .map(|side| side.response(self.index, self.ordinal, &[*repeat], system))
-            })
-            .collect();
-        let quantile = |q: f64| {
-            let each: Vec<_> = single
-                .iter()
-                .map(|pair| {
-                    pair.each_ref()
-                        .map(|hist| hist.quantile(q).map(Nanos::as_millis_f64))
-                })
-                .collect();
-            // As the ladder has them: the repeats' median.
-            let median = |side: usize| {
-                Some(Estimate::of(each.iter().map(|pair| Some((pair[side]?, None))))?.value)
-            };
-            let pairs = if self.pairs.is_empty() {
-                &[]
-            } else {
-                each.as_slice()
-            };
-            change([median(0), median(1)], pairs, None)
-        };
-        let [p50_ms, p95_ms, p99_ms] = [0.5, 0.95, 0.99].map(quantile);
+        let each = self.pairs_of(|side, repeat| side.figures_of(self, repeat, system));
+        let [quiet, noisy] =
+            [0, 1].map(|side| FigureSet::mean_over(each.iter().map(move |pair| &pair[side])));
         VictimEffect {
             system: name.to_owned(),
-            rate,
-            p50_ms,
-            p95_ms,
-            p99_ms,
+            ratios: self.ratios([&quiet, &noisy], &each),
+            quiet,
+            noisy,
         }
     }
 
-    fn mean_rate(&self, side: &EffectSide<'_>, system: Option<&str>) -> Option<f64> {
-        let rates: Vec<f64> = self
-            .repeats
-            .iter()
-            .filter_map(|repeat| side.rate(self.ordinal, *repeat, system))
-            .collect();
-        (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
-    }
-
-    fn interval(&self, side: &EffectSide<'_>) -> Option<Interval> {
-        let (_, own) = side.figures(self.ordinal, *self.pairs.first()?)?;
-        own.nopm_interval
-            .filter(|_| own.nopm.is_some())
-            .or(own.rate_interval.filter(|_| own.nopm.is_none()))
-    }
-
-    fn change(
-        &self,
-        over_all: [Option<f64>; 2],
-        of: impl Fn(&EffectSide<'_>, u32) -> Option<f64>,
-        own: Option<[Option<Interval>; 2]>,
-    ) -> Option<NoiseChange> {
-        let pairs: Vec<_> = self
-            .pairs
-            .iter()
+    /// What is without and with noise in each repeat.
+    fn pairs_of(&self, of: impl Fn(&EffectSide<'_>, u32) -> FigureSet) -> Vec<[FigureSet; 2]> {
+        let repeats = self.repeats.iter();
+        repeats
             .map(|repeat| self.sides.each_ref().map(|side| of(side, *repeat)))
-            .collect();
-        change(over_all, &pairs, own)
+            .collect()
+    }
+
+    /// Without a pair that can be used there are none.
+    fn ratios(&self, [quiet, noisy]: [&FigureSet; 2], each: &[[FigureSet; 2]]) -> RatioSet {
+        match self.pairs {
+            [] => RatioSet::default(),
+            _ => noisy.paired_ratios(quiet, each),
+        }
     }
 
     fn medium(&self) -> Option<MediumEffect> {
@@ -474,18 +445,14 @@ impl EffectRepeats<'_, '_> {
         let [quiet, noisy] = self.sides.each_ref().map(|side| over(side, self.repeats));
         let quiet = quiet?;
         let noisy = noisy?;
-        let changed = |of: fn(&MediumFigures) -> Option<f64>| {
-            self.change(
-                [of(&quiet), of(&noisy)],
-                |side, repeat| of(&over(side, &[repeat])?),
-                None,
-            )
-        };
+        let each = self.pairs_of(|side, repeat| {
+            let own = over(side, &[repeat]);
+            own.map_or_else(FigureSet::default, |own| own.figures())
+        });
         Some(MediumEffect {
+            ratios: self.ratios([&quiet.figures(), &noisy.figures()], &each),
             quiet,
             noisy,
-            iops: changed(|own| Some(own.iops)),
-            ms: changed(|own| own.ms),
         })
     }
 
@@ -523,46 +490,13 @@ impl EffectRepeats<'_, '_> {
             .collect();
         let rates: Vec<f64> = points
             .iter()
-            .filter_map(|point| point::summarise(self.index, point).completed_per_second)
+            .filter_map(|point| point::summarise(self.index, point).value(FigureId::Transactions))
             .collect();
         let mut repeats: Vec<u32> = points.iter().map(|point| point.repeat).collect();
         repeats.sort_unstable();
         repeats.dedup();
         (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / repeats.len() as f64)
     }
-}
-
-/// `pairs` are quiet and noisy of each repeat; `own` are the intervals of the only one.
-fn change(
-    [quiet, noisy]: [Option<f64>; 2],
-    pairs: &[[Option<f64>; 2]],
-    own: Option<[Option<Interval>; 2]>,
-) -> Option<NoiseChange> {
-    let quiet = quiet?;
-    let noisy = noisy?;
-    let ratio = match pairs {
-        [] => None,
-        [_] => {
-            let [of_quiet, of_noisy] = own.unwrap_or_default();
-            Ratio::of(noisy, of_noisy, quiet, of_quiet)
-        }
-        several => {
-            let ratios: Option<Vec<f64>> = several
-                .iter()
-                .map(|[quiet, noisy]| Some((*noisy)? / (*quiet)?))
-                .collect();
-            let interval = ratios.and_then(|ratios| Interval::of_values(&ratios));
-            Ratio::of(noisy, None, quiet, None).map(|Ratio { ratio, .. }| Ratio {
-                ratio,
-                interval: interval.map(|own| own.moved_to(ratio)),
-            })
-        }
-    };
-    Some(NoiseChange {
-        quiet,
-        noisy,
-        ratio,
-    })
 }
 
 #[cfg(test)]

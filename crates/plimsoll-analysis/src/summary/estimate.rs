@@ -1,21 +1,40 @@
 //! The value of a figure, and what is known about its error.
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use super::ratio::Ratio;
 use super::stats::{self, Interval};
 
 /// A figure, of one measurement or over repeats.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The median of all repeats that have the figure.
-    #[serde(rename = "median")]
+    /// The median of all repeats that have the figure; of operations in groups their mean.
     pub value: f64,
     /// 95 %, and the geometric mean. Of three repeats or more: by Student's t. Of a single one: of its window, rates only.
     pub interval: Option<Interval>,
     /// The lowest and the highest of the repeats.
     pub min: f64,
     pub max: f64,
+    /// How many of them there are.
+    pub n: u64,
+}
+
+/// What one measurement has not is left out: its range is its value.
+impl Serialize for Estimate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("value", &self.value)?;
+        if let Some(interval) = &self.interval {
+            fields.serialize_entry("interval", interval)?;
+        }
+        if self.n > 1 {
+            fields.serialize_entry("min", &self.min)?;
+            fields.serialize_entry("max", &self.max)?;
+            fields.serialize_entry("n", &self.n)?;
+        }
+        fields.end()
+    }
 }
 
 impl Estimate {
@@ -29,9 +48,39 @@ impl Estimate {
         Self::of(repeats.map(|own| own.map(|own| (own.value, own.interval))))
     }
 
+    /// The mean of operations in groups: those of one group came about together and are not independent, groups are. The
+    /// interval is by Student's t over the logarithms of the groups' means, of two groups or more. `None` without operations.
+    pub(super) fn of_groups(groups: &[Vec<f64>]) -> Option<Self> {
+        let all = groups.concat();
+        let value = mean(&all)?;
+        let means: Vec<f64> = groups.iter().filter_map(|group| mean(group)).collect();
+        Some(Self {
+            value,
+            interval: Interval::of_values(&means),
+            min: all.iter().copied().reduce(f64::min)?,
+            max: all.iter().copied().reduce(f64::max)?,
+            n: all.len() as u64,
+        })
+    }
+
     /// How many times `first` it is.
     pub fn ratio_to(self, first: Self) -> Option<Ratio> {
         Ratio::of(self.value, self.interval, first.value, first.interval)
+    }
+
+    /// Highest less lowest of the repeats in percent of the figure. `None` of one.
+    pub fn spread_percent(self) -> Option<f64> {
+        let is_spread = self.n > 1 && self.value > 0.0;
+        is_spread.then(|| (self.max - self.min) * 100.0 / self.value)
+    }
+
+    /// Whether its interval is too wide for an answer.
+    pub fn is_uncertain(self) -> bool {
+        Ratio {
+            ratio: self.value,
+            interval: self.interval,
+        }
+        .is_uncertain()
     }
 
     /// In another unit.
@@ -41,6 +90,7 @@ impl Estimate {
             interval: self.interval.map(|own| own.scaled(factor)),
             min: self.min * factor,
             max: self.max * factor,
+            n: self.n,
         }
     }
 
@@ -70,8 +120,13 @@ impl Estimate {
             }),
             min,
             max,
+            n: all.len() as u64,
         })
     }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 #[cfg(test)]
@@ -110,6 +165,23 @@ mod tests {
             own
         );
         assert_eq!(figure(&[5.0]).interval, None);
+    }
+
+    #[test]
+    fn operations_of_a_group_are_not_independent() {
+        // Groups 10 and 13 (of 12 and 14): their logarithms deviate by ln 1.3/√2, so half is 12.706·ln 1.3/2.
+        let got = Estimate::of_groups(&[vec![10.0], vec![12.0, 14.0], vec![]]).unwrap();
+        assert_eq!((got.n, got.value, got.min, got.max), (3, 12.0, 10.0, 14.0));
+        let interval = got.interval.unwrap();
+        let half = 12.706_205 * 1.3f64.ln() / 2.0;
+        assert!(
+            ((interval.high / interval.mean).ln() - half).abs() < 1e-5,
+            "{interval:?}"
+        );
+        assert!((interval.mean - 130f64.sqrt()).abs() < 1e-9);
+        let one = Estimate::of_groups(&[vec![5.0, 7.0]]).unwrap();
+        assert_eq!((one.interval, one.value), (None, 6.0));
+        assert_eq!(Estimate::of_groups(&[vec![]]), None);
     }
 
     #[test]

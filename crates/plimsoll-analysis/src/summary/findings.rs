@@ -1,5 +1,6 @@
 //! What makes the figures of a run, a step or a point less than trustworthy.
 
+use super::figure::FigureId;
 use std::collections::BTreeMap;
 
 use super::conserve::Conservation;
@@ -82,7 +83,11 @@ pub(super) fn of_step(index: &Index, points: &[PointSummary], first: &Point) -> 
         .collect();
     let verified = verified || !failures.is_empty();
     found.extend(failures);
-    if !verified && points.iter().any(|point| point.nopm.is_some()) {
+    if !verified
+        && points
+            .iter()
+            .any(|point| point.value(FigureId::Nopm).is_some())
+    {
         found.push(FindingKind::NotVerified.with(Severity::Note));
     }
     found
@@ -246,7 +251,7 @@ fn time(figures: &PointSummary, phases: &[&Phase]) -> Vec<Finding> {
         }];
     }
     let mut found = Vec::new();
-    if figures.completed_per_second == Some(0.0) {
+    if figures.value(FigureId::Transactions) == Some(0.0) {
         let system = figures.key.system.clone();
         let measured_s = figures.measured_s;
         found.push(FindingKind::NothingCompleted { system, measured_s }.with(Severity::Error));

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::figure::FigureSet;
 use super::finding::Verdict;
 
 /// The systems behind a ladder of sums.
@@ -29,10 +30,7 @@ pub struct FleetPoint {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetShare {
     pub system: String,
-    pub nopm: Option<f64>,
-    pub completed_per_second: Option<f64>,
-    pub mean_ms: Option<f64>,
-    pub p99_ms: Option<f64>,
-    pub max_ms: Option<f64>,
+    #[serde(flatten)]
+    pub figures: FigureSet,
     pub verdict: Verdict,
 }

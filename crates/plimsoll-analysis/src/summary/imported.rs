@@ -1,5 +1,6 @@
 //! Runs of other tools: which tool, what its output lacks, and the figures as it printed them.
 
+use super::figure::FigureId;
 use serde::Serialize;
 
 use super::conserve::Conservation;
@@ -32,7 +33,7 @@ pub struct ImportSummary {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Unknown {
     pub what: String,
-    /// A plain value, and a sentence from before schema 8.
+    /// A plain value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -42,14 +43,10 @@ pub struct Unknown {
 impl Unknown {
     fn of(key: &str, value: &str) -> Self {
         let notes = import_facts::notes(value);
-        let is_text = notes
-            == [ImportNote::Stored {
-                text: value.to_owned(),
-            }];
         Self {
             what: title(key),
-            text: is_text.then(|| value.to_owned()),
-            notes: if is_text { Vec::new() } else { notes },
+            text: notes.is_empty().then(|| value.to_owned()),
+            notes,
         }
     }
 }
@@ -126,9 +123,10 @@ pub(super) fn finding(index: &Index, point: &Point) -> Option<Finding> {
 /// Clears what counts alone seem to show: how much was offered, in flight or sent is unknown.
 pub(super) fn withhold(figures: &mut PointSummary) {
     figures.conservation = Conservation::Unknown;
-    figures.round_trips_per_txn = figures.round_trips_per_txn.filter(|n| *n > 0.0);
-    figures.rolled_back_new_orders_percent =
-        figures.rolled_back_new_orders_percent.filter(|n| *n > 0.0);
+    for counted in [FigureId::RoundTrips, FigureId::RolledBack] {
+        let known = figures.figures.get(counted).filter(|own| own.value > 0.0);
+        figures.figures.set(counted, known);
+    }
 }
 
 pub(super) fn of_run(index: &Index) -> Vec<ImportSummary> {
@@ -147,8 +145,8 @@ fn of_system(index: &Index, system: SubjectId, name: &str) -> Option<ImportSumma
     let known = facts(index, system)
         .filter(|fact| !is_head(&fact.key))
         .filter_map(|fact| {
-            let key = import_facts::current_key(&fact.key);
-            Some(Unknown::of(key.strip_prefix(IMPORT_FACT)?, &fact.value))
+            let key = fact.key.strip_prefix(IMPORT_FACT)?;
+            Some(Unknown::of(key, &fact.value))
         });
     let points = index
         .record

@@ -255,14 +255,9 @@ fn spread(own: &[(PointSummary, TickSums)]) -> FleetPoint {
 }
 
 fn share(point: &PointSummary) -> FleetShare {
-    let latency = point.main_latency();
     FleetShare {
         system: point.key.system.clone(),
-        nopm: point.nopm,
-        completed_per_second: point.completed_per_second,
-        mean_ms: latency.map(|latency| latency.mean_ms),
-        p99_ms: latency.map(|latency| latency.p99_ms),
-        max_ms: latency.map(|latency| latency.max_ms),
+        figures: point.figures.clone(),
         verdict: point.verdict,
     }
 }
@@ -272,6 +267,7 @@ mod tests {
     use super::*;
     use crate::summarise;
     use crate::summary::Conservation;
+    use crate::summary::FigureId;
     use plimsoll_record::fixture;
     use plimsoll_record::{Fact, INSTANCE_OF, Record};
 
@@ -358,9 +354,19 @@ mod tests {
         assert!(ladder.system.starts_with("2 × db@"), "{}", ladder.system);
         let sum = &ladder.points[0];
         let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
-        close(sum.nopm.unwrap(), alone.nopm.unwrap() * 3.0);
-        close(sum.tpm.unwrap(), alone.tpm.unwrap() * 3.0);
-        assert_eq!(sum.nopm_interval, None, "ten seconds are too short");
+        close(
+            sum.value(FigureId::Nopm).unwrap(),
+            alone.value(FigureId::Nopm).unwrap() * 3.0,
+        );
+        close(
+            sum.value(FigureId::Tpm).unwrap(),
+            alone.value(FigureId::Tpm).unwrap() * 3.0,
+        );
+        assert_eq!(
+            sum.figures.get(FigureId::Nopm).unwrap().interval,
+            None,
+            "ten seconds are too short"
+        );
         assert_eq!(
             (sum.key.load.users, sum.measured_s),
             (alone.key.load.users * 2, alone.measured_s)
@@ -374,7 +380,10 @@ mod tests {
         let fleet = ladder.fleet.as_ref().unwrap();
         assert_eq!(fleet.systems.len(), 2);
         let point = &fleet.points[0];
-        close(point.mean.unwrap(), alone.nopm.unwrap() * 1.5);
+        close(
+            point.mean.unwrap(),
+            alone.value(FigureId::Nopm).unwrap() * 1.5,
+        );
         close(point.max.unwrap() / point.min.unwrap(), 2.0);
         // Rates 1 and 2: deviation √0.5, mean 1.5.
         close(point.cv_percent.unwrap(), 0.5f64.sqrt() / 1.5 * 100.0);

@@ -13,8 +13,8 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::{Point, PointPurpose, SearchInfo};
 
-/// The rules of a search whose first load was that of `point`. `longest` is zero in run files from before windows were
-/// lengthened, and loads measured again.
+/// The rules of a search whose first load was that of `point`. `longest` is zero where windows are not lengthened, nor
+/// loads measured again.
 fn rules(search: &SearchInfo, point: &Point, repeats: usize, longest: Nanos) -> SearchRules {
     SearchRules {
         start: load_of(point),
@@ -25,8 +25,7 @@ fn rules(search: &SearchInfo, point: &Point, repeats: usize, longest: Nanos) -> 
     }
 }
 
-/// The longest window of a step's search. Zero where windows are as the plan has them: with a power cut, which ends them,
-/// and in run files from before they were lengthened.
+/// The longest window of a step's search. Zero where windows are as the plan has them: with a power cut, which ends them.
 pub fn longest_window(step: &LoadStep) -> Nanos {
     match (&step.search, step.power_cut) {
         (Some(search), None) => search.longest,

@@ -4,7 +4,7 @@ use plimsoll_record::OfferedLoad;
 use serde::Serialize;
 
 use super::estimate::Estimate;
-use super::figure::{self, FigureSet};
+use super::figure::FigureSet;
 use super::finding::Verdict;
 use super::point_summary::PointSummary;
 
@@ -22,7 +22,7 @@ pub struct LoadSummary {
     /// The worst of its points'.
     pub verdict: Verdict,
     /// Rates, and response times of the main transaction type (see [`PointSummary::main_latency`]).
-    #[serde(flatten, serialize_with = "figure::transactions")]
+    #[serde(flatten)]
     pub figures: FigureSet,
 }
 
@@ -44,8 +44,7 @@ pub(super) fn summarise_loads(points: &[PointSummary]) -> Vec<LoadSummary> {
 fn summarise_load(all: &[PointSummary], own: Vec<usize>) -> LoadSummary {
     let points: Vec<&PointSummary> = own.iter().map(|i| &all[*i]).collect();
     let first = &all[own[0]];
-    let each: Vec<FigureSet> = points.iter().map(|point| point.figures()).collect();
-    let figures = FigureSet::over(each.iter());
+    let figures = FigureSet::over(points.iter().map(|point| &point.figures));
     let main = figures.main_rate();
     let typical = own
         .iter()
@@ -105,14 +104,16 @@ mod tests {
 
     #[test]
     fn the_typical_point_is_nearest_to_the_median() {
+        let rated =
+            |rate| FigureSet::default().with(FigureId::Transactions, Estimate::single(rate, None));
         let point = |rate, repeat| PointSummary {
-            completed_per_second: Some(rate),
+            figures: rated(rate),
             repeat,
             ..PointSummary::default()
         };
         let other = PointSummary {
             ordinal: 1,
-            completed_per_second: Some(1.0),
+            figures: rated(1.0),
             ..PointSummary::default()
         };
         let loads = summarise_loads(&[point(9.0, 0), point(5.0, 1), point(6.0, 2), other]);

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::estimate::Estimate;
+use super::figure::{FigureId, FigureSet};
 use super::index::Index;
 use super::means;
 use plimsoll_plan::units::Nanos;
@@ -41,6 +43,16 @@ pub struct MediumFigures {
     pub write_ms: Option<f64>,
     /// Of reads and writes together.
     pub ms: Option<f64>,
+}
+
+impl MediumFigures {
+    /// What is compared: requests per second, and mean time per request.
+    pub(super) fn figures(&self) -> FigureSet {
+        let time = self.ms.and_then(|ms| Estimate::single(ms, None));
+        FigureSet::default()
+            .with(FigureId::Iops, Estimate::single(self.iops, None))
+            .with(FigureId::Mean, time)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -6,6 +6,8 @@ use super::conserve::{self, Balance};
 use super::cpu::CpuShares;
 use super::cut::CutSummary;
 use super::drive;
+use super::estimate::Estimate;
+use super::figure::{FigureId, FigureSet};
 use super::finding::{Finding, Verdict};
 use super::findings;
 use super::imported;
@@ -15,7 +17,7 @@ use super::means::{self, Resources};
 use super::outage::OutageSummary;
 use super::point_summary::{Consistency, HeldTimes, PointSummary};
 use super::responses::{Responses, Times};
-use super::stats::{self, Spread};
+use super::stats::{self, Batch, Spread};
 use super::steady::Steady;
 use super::tick::{self, TickSums};
 use super::{database, waits};
@@ -109,7 +111,7 @@ pub(super) fn with_sums(index: &Index, point: &Point) -> (PointSummary, TickSums
             point,
             window,
             &figures.metrics,
-            figures.completed_per_second,
+            figures.value(FigureId::Transactions),
         );
     }
     figures.outage = OutageSummary::of(index, point, &phases, figures.measured_s);
@@ -220,9 +222,35 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
         .map(|i| sums.batches(|types| types[i].committed))
         .unwrap_or_default();
     let tpcc = point.txns == TPCC_TXNS;
-    let rate_interval = stats::interval(&completed).ok();
-    let rate_spread = Spread::of(&completed);
-    let tpm = per_minute(total.completed(), measured_s).filter(|_| tpcc);
+    let per_minute_of = |n: u64, batches: &[Batch]| {
+        let interval = stats::interval(batches).ok();
+        Estimate::single(
+            per_minute(n, measured_s)?,
+            interval.map(|own| own.scaled(60.0)),
+        )
+    };
+    let transactions = per_second(total.completed(), measured_s)
+        .and_then(|rate| Estimate::single(rate, stats::interval(&completed).ok()));
+    let tpm = per_minute_of(total.completed(), &completed).filter(|_| tpcc);
+    let nopm = new_order.and_then(|i| per_minute_of(types[i].committed, &orders));
+    let rolled_back = new_order.and_then(|i| share(types[i].rolled_back, types[i].completed()));
+    let round_trips = ratio(total.round_trips, total.completed());
+    let per_user = tpm
+        .filter(|_| point.users > 0)
+        .map(|tpm| tpm.value / f64::from(point.users));
+    let plain = |value: Option<f64>| Estimate::single(value?, None);
+    let spread = Spread::of(&completed);
+    let spreads = [
+        (FigureId::Transactions, spread),
+        (
+            FigureId::Tpm,
+            spread.filter(|_| tpcc).map(|own| own.scaled(60.0)),
+        ),
+        (
+            FigureId::Nopm,
+            Spread::of(&orders).map(|own| own.scaled(60.0)),
+        ),
+    ];
     PointSummary {
         key: LoadKey {
             step: point.step.clone(),
@@ -238,28 +266,18 @@ fn rates(point: &Point, sums: &TickSums) -> PointSummary {
         complete: false,
         verdict: Verdict::Valid,
         findings: Vec::new(),
-        completed_per_second: per_second(total.completed(), measured_s),
-        tpm,
-        nopm: new_order.and_then(|i| per_minute(types[i].committed, measured_s)),
-        tpm_per_user: tpm
-            .filter(|_| point.users > 0)
-            .map(|tpm| tpm / f64::from(point.users)),
-        rolled_back_new_orders_percent: new_order
-            .and_then(|i| share(types[i].rolled_back, types[i].completed())),
-        round_trips_per_txn: ratio(total.round_trips, total.completed()),
-        rate_interval,
+        figures: FigureSet::default()
+            .with(FigureId::Nopm, nopm)
+            .with(FigureId::Tpm, tpm)
+            .with(FigureId::Transactions, transactions)
+            .with(FigureId::TpmPerUser, plain(per_user))
+            .with(FigureId::RolledBack, plain(rolled_back))
+            .with(FigureId::RoundTrips, plain(round_trips)),
         short: stats::parts(&completed).is_none(),
-        tpm_interval: rate_interval
-            .filter(|_| tpcc)
-            .map(|interval| interval.scaled(60.0)),
-        nopm_interval: stats::interval(&orders)
-            .ok()
-            .map(|interval| interval.scaled(60.0)),
-        rate_spread,
-        tpm_spread: rate_spread
-            .filter(|_| tpcc)
-            .map(|spread| spread.scaled(60.0)),
-        nopm_spread: Spread::of(&orders).map(|spread| spread.scaled(60.0)),
+        spreads: spreads
+            .into_iter()
+            .filter_map(|(figure, own)| Some((figure, own?)))
+            .collect(),
         steady: if point.offered_to_per_second.is_some() {
             Steady::NotMeant
         } else {
@@ -364,6 +382,8 @@ fn latencies(index: &Index, point: &Point, phases: &[&Phase], figures: &mut Poin
     figures.unfinished = unfinished.map(|own| own.count).sum();
     figures.overall.service = differs.then(|| LatencySummary::of(&all_service)).flatten();
     figures.coarse = windows.iter().any(|window| window.coarse);
+    let main = figures.main_latency();
+    figures.figures = std::mem::take(&mut figures.figures).with_times(main);
 }
 
 fn merged<'a>(hists: impl Iterator<Item = &'a Hist>) -> Hist {

@@ -1,5 +1,7 @@
 //! The figures of a point.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::array_phases::ArrayPhases;
@@ -8,7 +10,6 @@ use super::cpu::CpuShares;
 use super::cut::CutSummary;
 use super::database::DatabaseFigures;
 use super::drive_summary::DriveSummary;
-use super::estimate::Estimate;
 use super::figure::{FigureId, FigureSet};
 use super::finding::{Finding, Verdict};
 use super::latency::{LatencySummary, TxnSummary};
@@ -16,7 +17,7 @@ use super::means::{MetricMean, Resources};
 use super::outage::OutageSummary;
 use super::responses::Responses;
 use super::sign::Sign;
-use super::stats::{Halves, Interval, Spread};
+use super::stats::{Halves, Spread};
 use super::steady::Steady;
 use super::waits::WaitSummary;
 use plimsoll_record::{Check, LoadKey, PointId};
@@ -45,26 +46,14 @@ pub struct PointSummary {
     pub complete: bool,
     pub verdict: Verdict,
     pub findings: Vec<Finding>,
-    /// Completed transactions of all types per second.
-    pub completed_per_second: Option<f64>,
-    /// Business transactions of the five TPC-C types completed per minute; `None` for other workloads.
-    pub tpm: Option<f64>,
-    /// Committed New-Orders per minute; `None` for workloads that have none.
-    pub nopm: Option<f64>,
-    pub tpm_per_user: Option<f64>,
-    pub rolled_back_new_orders_percent: Option<f64>,
-    pub round_trips_per_txn: Option<f64>,
-    /// 95 % interval of [`Self::completed_per_second`].
-    pub rate_interval: Option<Interval>,
+    /// Rates, shares, and response times of the main transaction type.
+    #[serde(flatten)]
+    pub figures: FigureSet,
     /// Too few seconds for parts that could be compared.
     #[serde(skip)]
     pub short: bool,
-    pub tpm_interval: Option<Interval>,
-    pub nopm_interval: Option<Interval>,
-    /// Over single seconds.
-    pub rate_spread: Option<Spread>,
-    pub tpm_spread: Option<Spread>,
-    pub nopm_spread: Option<Spread>,
+    /// How rates scatter over single seconds.
+    pub spreads: BTreeMap<FigureId, Spread>,
     /// Whether the rate was steady over the window.
     pub steady: Steady,
     pub overall: TxnSummary,
@@ -147,27 +136,19 @@ impl Consistency {
 }
 
 impl PointSummary {
-    /// What points of one ladder are ranked by: NOPM, or the rate of completed transactions.
-    pub fn main_rate(&self) -> Option<f64> {
-        self.nopm.or(self.completed_per_second)
+    /// A figure without what is known about its error.
+    pub fn value(&self, figure: FigureId) -> Option<f64> {
+        self.figures.value(figure)
     }
 
-    /// What loads of a ladder are judged by.
-    pub fn figures(&self) -> FigureSet {
-        let estimate = |value: Option<f64>, interval| Estimate::single(value?, interval);
-        FigureSet::default()
-            .with(FigureId::Nopm, estimate(self.nopm, self.nopm_interval))
-            .with(FigureId::Tpm, estimate(self.tpm, self.tpm_interval))
-            .with(
-                FigureId::Transactions,
-                estimate(self.completed_per_second, self.rate_interval),
-            )
-            .with_times(self.main_latency())
+    /// What points of one ladder are ranked by: NOPM, or the rate of completed transactions.
+    pub fn main_rate(&self) -> Option<f64> {
+        self.figures.main_rate().map(|rate| rate.value)
     }
 
     /// Response times of the first transaction type (New-Order), and of all types where there is no TPC-C.
     pub fn main_latency(&self) -> Option<LatencySummary> {
-        if self.nopm.is_some() {
+        if self.value(FigureId::Nopm).is_some() {
             self.types.first()?.response
         } else {
             self.overall.response

@@ -1,7 +1,10 @@
 //! How many times one figure is another one.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
+use super::figure::FigureId;
 use super::stats::Interval;
 
 /// A ratio of two means; its 95 % interval where both have one.
@@ -37,6 +40,31 @@ impl Ratio {
             ratio,
             interval: interval.map(|interval| interval.with(ratio)),
         })
+    }
+}
+
+/// Ratios of one side's figures to another's.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct RatioSet(BTreeMap<FigureId, Ratio>);
+
+impl RatioSet {
+    pub fn get(&self, figure: FigureId) -> Option<Ratio> {
+        self.0.get(&figure).copied()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (FigureId, Ratio)> {
+        self.0.iter().map(|(figure, ratio)| (*figure, *ratio))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<(FigureId, Ratio)> for RatioSet {
+    fn from_iter<I: IntoIterator<Item = (FigureId, Ratio)>>(ratios: I) -> Self {
+        Self(ratios.into_iter().collect())
     }
 }
 

@@ -19,7 +19,7 @@ use super::timeline::StepTimeline;
 use plimsoll_record::{Diagnosis, Integrity, RunStatus, Severity};
 
 /// Version of the exported shape.
-pub const SUMMARY_VERSION: u32 = 1;
+pub const SUMMARY_VERSION: u32 = 2;
 
 /// Every figure of a record, before the audit: see [`crate::Summary`].
 #[derive(Debug, Clone, PartialEq, Serialize)]

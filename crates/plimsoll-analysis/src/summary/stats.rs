@@ -153,46 +153,6 @@ pub(super) fn deviation(values: &[f64]) -> Option<f64> {
     })
 }
 
-/// A figure that was found several times over.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Sampled {
-    /// So many values.
-    pub n: u64,
-    pub mean: f64,
-    /// 95 %, by Student's t over the logarithms of the groups' means; `None` with fewer than two groups.
-    pub interval: Option<Interval>,
-    pub min: f64,
-    pub max: f64,
-    /// Standard deviation (n − 1) over mean; `None` with fewer than two values.
-    pub cv_percent: Option<f64>,
-}
-
-impl Sampled {
-    /// Of values in groups: those of one group came about together and are not independent, groups are. `None` without
-    /// any value.
-    pub(super) fn of(groups: &[Vec<f64>]) -> Option<Self> {
-        let all = groups.concat();
-        let min = all.iter().copied().reduce(f64::min)?;
-        let max = all.iter().copied().reduce(f64::max)?;
-        let means: Vec<f64> = groups
-            .iter()
-            .filter(|group| !group.is_empty())
-            .map(|group| group.iter().sum::<f64>() / group.len() as f64)
-            .collect();
-        let centre = all.iter().sum::<f64>() / all.len() as f64;
-        Some(Self {
-            n: all.len() as u64,
-            mean: centre,
-            interval: Interval::of_values(&means),
-            min,
-            max,
-            cv_percent: deviation(&all)
-                .filter(|_| centre > 0.0)
-                .map(|deviation| deviation * 100.0 / centre),
-        })
-    }
-}
-
 /// 95 % interval of what repeats scatter about, by Student's t on logarithms. `None` with fewer than three values.
 pub(super) fn of_repeats(values: &[f64]) -> Option<Interval> {
     if values.len() < FEWEST_REPEATS {
@@ -253,25 +213,6 @@ mod tests {
             None,
             "there is no change of nothing"
         );
-    }
-
-    #[test]
-    fn values_of_a_group_are_not_independent() {
-        // Groups 10 and 13 (of 12 and 14): their logarithms deviate by ln 1.3/√2, so half is 12.706·ln 1.3/2.
-        let got = Sampled::of(&[vec![10.0], vec![12.0, 14.0], vec![]]).unwrap();
-        assert_eq!((got.n, got.mean, got.min, got.max), (3, 12.0, 10.0, 14.0));
-        let interval = got.interval.unwrap();
-        let half = 12.706_205 * 1.3f64.ln() / 2.0;
-        assert!(
-            ((interval.high / interval.mean).ln() - half).abs() < 1e-5,
-            "{interval:?}"
-        );
-        assert!((interval.mean - 130f64.sqrt()).abs() < 1e-9);
-        // All three: deviation 2.
-        assert!((got.cv_percent.unwrap() - 100.0 / 6.0).abs() < 1e-9);
-        let one = Sampled::of(&[vec![5.0, 7.0]]).unwrap();
-        assert_eq!((one.interval, one.mean), (None, 6.0));
-        assert_eq!(Sampled::of(&[vec![]]), None);
     }
 
     #[test]

@@ -120,11 +120,14 @@ fn rates_are_counts_over_measured_time() {
     record.phases[0].end = Nanos::from_millis(3250);
     let point = only(&record);
     assert_eq!(point.measured_s, 2.25);
-    assert_eq!(point.tpm, Some(23.0 * 60.0 / 2.25));
-    assert_eq!(point.nopm, Some(17.0 * 60.0 / 2.25));
-    assert_eq!(point.tpm_per_user, point.tpm.map(|tpm| tpm / 2.0));
-    assert_eq!(point.rolled_back_new_orders_percent, Some(600.0 / 23.0));
-    assert_eq!(point.round_trips_per_txn, Some(3.0));
+    assert_eq!(point.value(FigureId::Tpm), Some(23.0 * 60.0 / 2.25));
+    assert_eq!(point.value(FigureId::Nopm), Some(17.0 * 60.0 / 2.25));
+    assert_eq!(
+        point.value(FigureId::TpmPerUser),
+        point.value(FigureId::Tpm).map(|tpm| tpm / 2.0)
+    );
+    assert_eq!(point.value(FigureId::RolledBack), Some(600.0 / 23.0));
+    assert_eq!(point.value(FigureId::RoundTrips), Some(3.0));
     assert_eq!(point.overall.counts.retries, 5);
     assert_eq!(point.types[0].share_percent, Some(100.0));
     assert_eq!(point.types[1].completed_per_minute, Some(0.0));
@@ -137,7 +140,7 @@ fn warm_and_cool_do_not_enter() {
         .seconds
         .push(second(PhaseId(2), 3, orders(1000, 0), 0));
     let point = only(&record);
-    assert_eq!(point.tpm, Some(600.0));
+    assert_eq!(point.value(FigureId::Tpm), Some(600.0));
     assert_eq!(point.conservation, Conservation::Holds { seconds: 3 });
     assert_eq!(kinds(&point), ["short_window"]);
     assert_eq!(point.verdict, Verdict::Doubtful);
@@ -150,14 +153,17 @@ fn other_workloads_have_rates_but_no_tpm() {
     let point = only(&record);
     assert_eq!(
         (
-            point.tpm,
-            point.nopm,
-            point.tpm_per_user,
-            point.tpm_interval
+            point.value(FigureId::Tpm),
+            point.value(FigureId::Nopm),
+            point.value(FigureId::TpmPerUser),
+            point
+                .figures
+                .get(FigureId::Tpm)
+                .and_then(|rate| rate.interval)
         ),
         (None, None, None, None)
     );
-    assert_eq!(point.completed_per_second, Some(10.0));
+    assert_eq!(point.value(FigureId::Transactions), Some(10.0));
     assert_eq!(point.main_rate(), Some(10.0));
 }
 
@@ -302,11 +308,8 @@ fn a_last_tick_of_milliseconds_is_no_second() {
     record.seconds.push(last);
     record.phases[0].end = Nanos::from_millis(5002);
     let point = only(&record);
-    assert!(
-        point.rate_spread.unwrap().max < 11.0,
-        "{:?}",
-        point.rate_spread
-    );
+    let spread = point.spreads[&FigureId::Transactions];
+    assert!(spread.max < 11.0, "{spread:?}");
     assert!(point.short, "four seconds and a bit are no five");
 }
 
@@ -333,7 +336,7 @@ fn a_failed_condition_makes_the_point_invalid_and_is_named() {
         subject: SubjectId(6),
         clause: format!("3.3.2.{n}"),
         holds,
-        detail: CheckDetail::stored("W_YTD is 7, sum(H_AMOUNT) is 8".into()),
+        detail: CheckDetail::from("W_YTD is 7, sum(H_AMOUNT) is 8".to_owned()),
     };
     record.checks = vec![check(1, true), check(8, false)];
     let point = only(&record);
@@ -398,7 +401,11 @@ fn nothing_measured_gives_no_figures() {
     let summary = summarise(&fixture::nothing_measured());
     let point = &summary.figures.ladders[0].points[0];
     assert_eq!(
-        (point.tpm, point.nopm, point.completed_per_second),
+        (
+            point.value(FigureId::Tpm),
+            point.value(FigureId::Nopm),
+            point.value(FigureId::Transactions)
+        ),
         (None, None, None)
     );
     assert_eq!(
@@ -551,6 +558,6 @@ proptest::proptest! {
         }
         let summary = summarise(&record);
         let finite = |figure: Option<f64>| figure.is_none_or(f64::is_finite);
-        proptest::prop_assert!(summary.figures.points().all(|p| finite(p.tpm) && finite(p.nopm) && p.steady.figures().is_none_or(|(range, slope)| range.is_finite() && slope.is_finite())));
+        proptest::prop_assert!(summary.figures.points().all(|p| finite(p.value(FigureId::Tpm)) && finite(p.value(FigureId::Nopm)) && p.steady.figures().is_none_or(|(range, slope)| range.is_finite() && slope.is_finite())));
     }
 }

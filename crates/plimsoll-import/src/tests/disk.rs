@@ -5,7 +5,7 @@ use super::loads::{fact, is_missing, reported};
 use super::{import_options, of, text};
 use plimsoll_analysis::audit::audit;
 use plimsoll_analysis::summarise;
-use plimsoll_analysis::summary::BlockJobSummary;
+use plimsoll_analysis::summary::{BlockJobSummary, FigureId};
 use plimsoll_record::message::CheckDetail;
 use plimsoll_record::{Point, Record};
 
@@ -33,12 +33,12 @@ fn rows(record: &Record) -> Vec<DiskRow> {
             .iter()
             .find_map(|job| Some((job.job.clone(), own(job)?)))
             .unwrap();
-        let mib = own.mb_per_second.unwrap() * 1e6 / 1_048_576.0;
+        let mib = own.value(FigureId::MbPerSecond).unwrap() * 1e6 / 1_048_576.0;
         DiskRow {
             job,
             users: point.users,
             offered: point.offered_per_second,
-            iops: own.iops.unwrap(),
+            iops: own.value(FigureId::Iops).unwrap(),
             mib,
         }
     };

@@ -2,7 +2,7 @@
 
 use super::super::{Imported, SourceFile, import};
 use super::{import_options, of, text};
-use plimsoll_analysis::summary::{PointSummary, Verdict};
+use plimsoll_analysis::summary::{FigureId, PointSummary, Verdict};
 use plimsoll_analysis::{Summary, summarise};
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::UNKNOWN_FACT;
@@ -93,12 +93,19 @@ fn sysbench_counts_are_its_totals_and_its_percentile_stays_reported() {
         (4, Some("sysbench 1.0.20"))
     );
     // 2554 / 6.9371; sysbench prints 368.09, because its rate leaves starting and ending out.
-    assert!((point.completed_per_second.unwrap() - 368.165).abs() < 0.001);
+    assert!((point.value(FigureId::Transactions).unwrap() - 368.165).abs() < 0.001);
     assert_eq!(
-        (point.overall.response, point.round_trips_per_txn),
+        (point.overall.response, point.value(FigureId::RoundTrips)),
         (None, None)
     );
-    assert_eq!(point.rate_interval, None, "seven seconds are too short");
+    assert_eq!(
+        point
+            .figures
+            .get(FigureId::Transactions)
+            .and_then(|rate| rate.interval),
+        None,
+        "seven seconds are too short"
+    );
     assert_eq!(
         summary.verdict,
         Verdict::Doubtful,
@@ -163,7 +170,9 @@ fn pgbench_progress_gives_seconds_and_the_summary_totals() {
         reported(&record, "", "tps (without initial connection time)").printed,
         "451.849741"
     );
-    let rate = only(&summarise(&record)).completed_per_second.unwrap();
+    let rate = only(&summarise(&record))
+        .value(FigureId::Transactions)
+        .unwrap();
     assert!((rate - 451.849_741).abs() < 1e-3, "{rate}");
     assert_eq!(record.points[0].workload, "<builtin: TPC-B (sort of)>");
     let stamped = of(&["pgbench_ts.txt"]).record;
@@ -250,7 +259,7 @@ fn jsonplus_of_fio_has_distributions_and_json_has_not() {
         ),
         ("mix", 70, 4)
     );
-    assert!(job.points[0].latency.is_some());
+    assert!(job.points[0].value(FigureId::Mean).is_some());
     assert!(
         !format!("{:?}", job.points[0].findings).contains("NeverWritten"),
         "unknown"
@@ -320,8 +329,15 @@ fn logs_of_fio_give_its_load_seconds() {
 #[test]
 fn hammerdb_gives_new_orders_and_keeps_its_tpm_reported() {
     let record = of(&["hammerdb.txt"]).record;
-    assert_eq!(only(&summarise(&record)).nopm, Some(33_643.0));
-    assert_eq!(only(&summarise(&record)).tpm, None, "another count");
+    assert_eq!(
+        only(&summarise(&record)).value(FigureId::Nopm),
+        Some(33_643.0)
+    );
+    assert_eq!(
+        only(&summarise(&record)).value(FigureId::Tpm),
+        None,
+        "another count"
+    );
     assert_eq!(reported(&record, "", "PostgreSQL TPM").printed, "77404");
     assert_eq!(
         (record.points[0].users, fact(&record, "import.version")),
@@ -359,11 +375,15 @@ fn go_tpc_gives_all_five_types() {
         (15_770, 4)
     );
     assert!(
-        (point.nopm.unwrap() - 1577.2).abs() < 0.01,
+        (point.value(FigureId::Nopm).unwrap() - 1577.2).abs() < 0.01,
         "{:?}",
-        point.nopm
+        point.value(FigureId::Nopm)
     );
-    assert!((point.tpm.unwrap() - 3501.4).abs() < 0.1, "{:?}", point.tpm);
+    assert!(
+        (point.value(FigureId::Tpm).unwrap() - 3501.4).abs() < 0.1,
+        "{:?}",
+        point.value(FigureId::Tpm)
+    );
     assert_eq!(reported(&record, "", "tpmC").printed, "1577.2");
     assert_eq!(reported(&record, "PAYMENT", "99th").unit, "ms");
 }
@@ -378,9 +398,9 @@ fn vdbench_leaves_its_warm_up_out() {
         assert_eq!(job.job, "rd1", "{name}");
         let printed = reported(&record, "", "rate").value;
         assert!(
-            (point.iops.unwrap() - printed).abs() < 0.5,
+            (point.value(FigureId::Iops).unwrap() - printed).abs() < 0.5,
             "{name}: {:?} against {printed}",
-            point.iops
+            point.value(FigureId::Iops)
         );
         assert_eq!(point.seconds[0].seconds, 5.0, "{name}");
         assert!(

@@ -4,7 +4,7 @@ use super::super::{SourceFile, import};
 use super::loads::{is_missing, reported};
 use super::{import_options, of, text};
 use plimsoll_analysis::summarise;
-use plimsoll_analysis::summary::PointSummary;
+use plimsoll_analysis::summary::{FigureId, PointSummary};
 use plimsoll_record::message::CheckDetail;
 use plimsoll_record::{Point, Record, Reported};
 
@@ -23,7 +23,7 @@ fn rows(record: &Record) -> Vec<OltpRow> {
         OltpRow {
             users: point.key.load.users,
             new_orders: point.types[0].counts.committed,
-            nopm: point.nopm.unwrap(),
+            nopm: point.value(FigureId::Nopm).unwrap(),
         }
     };
     record.points.iter().map(row).collect()

@@ -5,6 +5,7 @@ use super::loads::{fact, has_note, is_missing, reported, total};
 use super::{import_options, of, text};
 use plimsoll_analysis::audit::{Missing, Rule, RuleOutcome, audit};
 use plimsoll_analysis::compare::{Ask, ComparedSide, compare};
+use plimsoll_analysis::summary::FigureId;
 use plimsoll_analysis::{Summary, summarise};
 use plimsoll_record::import_facts::notes;
 use plimsoll_record::message::{CheckDetail, CountsSource, ImportNote};
@@ -51,7 +52,7 @@ fn runs_of_one_file_are_points_with_their_own_figures() {
     let rates: Vec<f64> = summary
         .figures
         .points()
-        .map(|point| point.completed_per_second.unwrap().round())
+        .map(|point| point.value(FigureId::Transactions).unwrap().round())
         .collect();
     assert_eq!(rates, [3782.0, 39315.0]);
     let printed = |point: usize, name: &str| -> Vec<&str> {
@@ -158,7 +159,7 @@ fn logs_that_are_a_sample_give_distributions_and_not_totals() {
         .points()
         .next()
         .unwrap()
-        .completed_per_second
+        .value(FigureId::Transactions)
         .unwrap();
     assert!((rate - 555.957_061).abs() < 1e-3, "{rate}");
     // Without -P the totals are spread as the sample is.

@@ -2,11 +2,11 @@
 
 use plimsoll_plan::load::{MockScript, SlowShare, Stall};
 use plimsoll_plan::units::Nanos;
+use plimsoll_stats::Rng;
 
 use crate::clock::LaneClock;
 use crate::engine::Session;
 use crate::error::LoadError;
-use crate::rng::Rng;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::{Input, tpcc};
 

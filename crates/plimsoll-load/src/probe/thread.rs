@@ -23,7 +23,7 @@ const NAP: Nanos = Nanos::from_millis(200);
 #[derive(Debug)]
 pub struct Probe {
     shared: Arc<SharedSampler>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
     asking: Mutex<BTreeMap<SubjectId, Asking>>,
     /// How many.
     asked: Arc<AtomicU32>,
@@ -61,9 +61,9 @@ pub fn spawn(clock: Clock, news: Sender<ProbeMessage>) -> io::Result<Probe> {
     }
     let shared = Arc::new(SharedSampler::default());
     let of_thread = (Arc::clone(&shared), clock.clone(), news.clone());
-    let mut probe = Probe {
+    let probe = Probe {
         shared: Arc::clone(&shared),
-        threads: Vec::new(),
+        threads: Mutex::default(),
         asking: Mutex::default(),
         asked: Arc::default(),
         clock: clock.clone(),
@@ -71,7 +71,7 @@ pub fn spawn(clock: Clock, news: Sender<ProbeMessage>) -> io::Result<Probe> {
     };
     let sampling = std::thread::Builder::new().name("probe".into());
     let sampling = sampling.spawn(move || run(&of_thread.0, &of_thread.1, &of_thread.2))?;
-    probe.threads.push(sampling);
+    probe.threads().push(sampling);
     let ticking = std::thread::Builder::new().name("ticks".into());
     let stopped = shared.sampler().stopped_time();
     let ticking = ticking.spawn(move || {
@@ -79,7 +79,7 @@ pub fn spawn(clock: Clock, news: Sender<ProbeMessage>) -> io::Result<Probe> {
             stopped.tick(&clock);
         }
     })?;
-    probe.threads.push(ticking);
+    probe.threads().push(ticking);
     Ok(probe)
 }
 
@@ -160,18 +160,23 @@ impl Probe {
         self.shared.sampler().take_warnings()
     }
 
-    /// Ends the thread, within a second; samples that were sent can still be received. Gives the last warnings.
-    pub fn stop(mut self) -> Vec<Warning> {
+    fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the threads, within a second; samples that were sent can still be received. Gives the last warnings.
+    pub fn stop(&self) -> Vec<Warning> {
         self.end();
         self.take_warnings()
     }
 
-    fn end(&mut self) {
+    fn end(&self) {
         self.shared.ends.store(true, Ordering::Release);
         std::mem::take(&mut *self.asking())
             .into_values()
             .for_each(drop);
-        for thread in self.threads.drain(..) {
+        let threads = std::mem::take(&mut *self.threads());
+        for thread in threads {
             // A panic has printed its message.
             let _ = thread.join();
         }

@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use plimsoll_plan::load::LoadShape;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::LaneSpec;
+use plimsoll_stats::Rng;
 
 use super::rate::Schedule;
 use super::tally::{Notebook, Offered, Settled, SettledIntent};
 use super::user::User;
-use crate::rng::Rng;
 use crate::workload::{Input, Source};
 
 /// An intent with its due time, which may lie ahead.

@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Absence;
 use plimsoll_record::message::EventKind;
+use plimsoll_stats::Rng;
 
 use super::events::Events;
-use crate::rng::Rng;
 
 /// How long a connection is tried to be opened again before the lane is given up: longer than a server takes to restart
 /// or a cluster to fail over.

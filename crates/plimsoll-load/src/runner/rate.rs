@@ -4,8 +4,7 @@ use plimsoll_plan::load::Arrivals;
 use plimsoll_plan::schedule::Timeline;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::GeneratorShare;
-
-use crate::rng::Rng;
+use plimsoll_stats::Rng;
 
 /// A rate over a lane's time: `from` per second until the measurement begins, then evenly towards `to` until it ends, and
 /// `to` from then on.

@@ -2,8 +2,8 @@
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::LaneSpec;
+use plimsoll_stats::Rng;
 
-use crate::rng::Rng;
 use crate::workload::{Input, Source};
 
 /// Among how many cycles of keying and thinking a user's entry is chosen.

@@ -5,8 +5,7 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Seeds;
 use plimsoll_record::message::CheckDetail;
 use plimsoll_record::receipt::CommitPlace;
-
-use crate::rng::Rng;
+use plimsoll_stats::Rng;
 
 pub mod statement;
 pub mod sysbench;

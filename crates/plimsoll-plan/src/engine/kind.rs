@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum EngineKind {
-    Mock,
-    Sqlite,
-    Postgres,
-    Mariadb,
-    Mysql,
-    Sqlserver,
+use crate::words::plan_words;
+
+plan_words! {
+    pub enum EngineKind {
+        Mock,
+        Sqlite,
+        Postgres,
+        Mariadb,
+        Mysql,
+        Sqlserver,
+    }
 }
 
 /// An engine that is a server.

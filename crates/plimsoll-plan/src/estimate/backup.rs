@@ -1,4 +1,4 @@
-//! What backups take, and the systems that make noise.
+//! Time and space of backups, and of the systems that make noise.
 
 use super::cost::cost;
 use super::totals::StepEstimate;
@@ -24,13 +24,8 @@ pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BackupStep) -> StepEstim
         step: step.name.clone(),
         points: cycles.saturating_mul(turns),
         longest_search: None,
-        duration: Nanos(period.0.saturating_mul(cycles).saturating_mul(turns)),
-        load_duration: Nanos(
-            loading
-                .0
-                .saturating_add(checking.0.saturating_mul(cycles))
-                .saturating_mul(turns),
-        ),
+        duration: period * cycles * turns,
+        load_duration: (loading + checking * cycles) * turns,
     }
 }
 
@@ -49,15 +44,13 @@ impl BackupStep {
 
 /// Starting and loading the systems that make noise.
 pub(super) fn neighbours(plan: &ResolvedPlan, step: &LoadStep) -> Nanos {
-    let each = step.noise.iter().map(|noise| {
-        data(plan.system(noise.system), plan.noise_data(&noise.work))
-            .loading
-            .0
-    });
-    Nanos(each.fold(0, u64::saturating_add))
+    step.noise
+        .iter()
+        .map(|noise| data(plan.system(noise.system), plan.noise_data(&noise.work)).loading)
+        .sum()
 }
 
-/// Of all instances of a system together.
+/// Data of all instances of a system together.
 struct LoadedData {
     loading: Nanos,
     checking: Nanos,
@@ -74,13 +67,9 @@ fn data(system: &System, workload: &Workload) -> LoadedData {
     let instances = u64::from(system.count);
     let DataCost { load, check, space } = cost(engine, workload);
     LoadedData {
-        loading: Nanos(
-            load.0
-                .saturating_add(engine.info().start.0)
-                .saturating_mul(instances),
-        ),
-        checking: Nanos(check.0.saturating_mul(instances)),
-        bytes: Bytes(space.0.saturating_mul(instances)),
+        loading: (load + engine.info().start) * instances,
+        checking: check * instances,
+        bytes: space * instances,
     }
 }
 
@@ -101,34 +90,30 @@ pub(super) fn data_of(plan: &ResolvedPlan, system: SystemId, medium: MediumId) -
     held.collect()
 }
 
-/// What backups and restored data take on a medium: those of one cycle at a time.
-pub(super) fn space(plan: &ResolvedPlan, medium: MediumId) -> u64 {
-    let needs = plan.steps.iter().flat_map(|step| {
-        let of = |system: SystemId, backup: BackupId, cycles: &Cycles, restores: bool| {
-            let LoadedData { bytes, .. } = saved_data(plan, system, backup);
-            let targets = step
-                .on()
-                .iter()
-                .filter(|on| cycles.to.medium(**on) == medium)
-                .count()
-                .min(1) as u64;
-            let restores = restores && plan.backup(backup).backup.restore;
-            let restored = u64::from(restores && step.on().contains(&medium));
-            bytes.0.saturating_mul(targets + restored)
-        };
+/// Space of backups and restored data on a medium: those of one cycle at a time.
+pub(super) fn space(plan: &ResolvedPlan, medium: MediumId) -> Bytes {
+    let of_cycle = |on: &[MediumId], system, backup: BackupId, cycles: &Cycles, restores: bool| {
+        let is_target = on.iter().any(|on| cycles.to.medium(*on) == medium);
+        let is_restored = restores && plan.backup(backup).backup.restore && on.contains(&medium);
+        saved_data(plan, system, backup).bytes * (u64::from(is_target) + u64::from(is_restored))
+    };
+    let mut largest = Bytes(0);
+    for step in &plan.steps {
         match step {
-            Step::Backup(step) => vec![of(step.system, step.backup, &step.cycles, true)],
-            Step::Load(step) => {
-                let backups = step.noise.iter().filter_map(|noise| match &noise.work {
-                    NoiseWork::Backup { backup, cycles } => {
-                        Some(of(noise.system, *backup, cycles, false))
-                    }
-                    NoiseWork::Load { .. } => None,
-                });
-                backups.collect()
+            Step::Backup(own) => {
+                let bytes = of_cycle(&own.on, own.system, own.backup, &own.cycles, true);
+                largest = largest.max(bytes);
             }
-            Step::Block(_) => Vec::new(),
+            Step::Load(own) => {
+                for noise in &own.noise {
+                    if let NoiseWork::Backup { backup, cycles } = &noise.work {
+                        let bytes = of_cycle(&own.on, noise.system, *backup, cycles, false);
+                        largest = largest.max(bytes);
+                    }
+                }
+            }
+            Step::Block(_) => {}
         }
-    });
-    needs.max().unwrap_or(0)
+    }
+    largest
 }

@@ -1,4 +1,4 @@
-//! What block workloads take.
+//! Time and space of block workloads.
 
 use super::totals::StepEstimate;
 use crate::ids::MediumId;
@@ -17,9 +17,9 @@ impl Block {
         }
     }
 
-    /// What its files take on a medium.
+    /// Space of its files on a medium.
     pub fn space(&self) -> Bytes {
-        Bytes(self.size.0.saturating_mul(u64::from(self.workers)))
+        self.size * u64::from(self.workers)
     }
 }
 
@@ -31,11 +31,10 @@ pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BlockStep) -> StepEstima
     } else {
         step.on.len() as u64
     };
-    let of_round = block.points_per_round();
-    let points = of_round
+    let points = block
+        .points_per_round()
         .saturating_mul(u64::from(step.rounds))
         .saturating_mul(turns);
-    let lasts = step.warm.0.saturating_add(step.measure.0);
     let written = block.space().0 as f64 * block.fill;
     // Whole seconds: it is rough enough.
     let layout = Nanos::from_secs_f64((written / ASSUMED_LAYOUT).ceil());
@@ -43,24 +42,22 @@ pub(super) fn step_estimate(plan: &ResolvedPlan, step: &BlockStep) -> StepEstima
         step: step.name.clone(),
         points,
         longest_search: None,
-        duration: Nanos(lasts.saturating_mul(points)),
-        load_duration: Nanos(layout.0.saturating_mul(turns)),
+        duration: (step.warm + step.measure) * points,
+        load_duration: layout * turns,
     }
 }
 
-/// What block steps take on a medium. They remove their files, but an emulated drive does not hear of that.
+/// Space that block steps take on a medium. They remove their files, but an emulated drive does not hear of that.
 pub(super) fn space(plan: &ResolvedPlan, medium: MediumId) -> Bytes {
     let here = plan.steps.iter().filter_map(|step| match step {
         Step::Block(step) if step.on.contains(&medium) => {
-            Some(plan.block(step.workload).block.space().0)
+            Some(plan.block(step.workload).block.space())
         }
         _ => None,
     });
     match &plan.medium(medium).kind {
         MediumKind::Device => Bytes(0),
-        MediumKind::Directory => Bytes(here.max().unwrap_or(0)),
-        MediumKind::Emulated(drive) => {
-            Bytes(here.fold(0, u64::saturating_add).min(drive.capacity.0))
-        }
+        MediumKind::Directory => here.max().unwrap_or_default(),
+        MediumKind::Emulated(drive) => here.sum::<Bytes>().min(drive.capacity),
     }
 }

@@ -3,10 +3,10 @@
 use crate::engine::DataCost;
 use crate::resolved::{EngineKind, ManagedKind, SystemKind, Workload};
 use crate::size;
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
 
 /// PostgreSQL's default.
-const USUAL_MAX_WAL: u64 = 1 << 30;
+const USUAL_MAX_WAL: Bytes = Bytes::mib(1 << 10);
 
 /// Space of a system without data, with its settings.
 pub fn space_of(system: &SystemKind) -> Bytes {
@@ -19,9 +19,11 @@ pub fn space_of(system: &SystemKind) -> Bytes {
     else {
         return space;
     };
-    let wal = settings.get("max_wal_size");
-    let wal = wal.and_then(|size| size::parse(size).ok());
-    Bytes(space.0 - USUAL_MAX_WAL + wal.map_or(USUAL_MAX_WAL, |own| own.0))
+    let wal = settings
+        .get("max_wal_size")
+        .and_then(|size| size::parse(size).ok())
+        .unwrap_or(USUAL_MAX_WAL);
+    Bytes(space.0 - USUAL_MAX_WAL.0) + wal
 }
 
 /// All data of a workload on an engine.
@@ -36,8 +38,8 @@ pub fn cost(engine: EngineKind, workload: &Workload) -> DataCost {
     };
     let DataCost { load, check, space } = unit;
     DataCost {
-        load: Nanos(load.0.saturating_mul(units)),
-        check: Nanos(check.0.saturating_mul(units)),
-        space: Bytes(space.0.saturating_mul(units)),
+        load: load * units,
+        check: check * units,
+        space: space * units,
     }
 }

@@ -1,51 +1,57 @@
 //! What happens to members of an emulated array, or hosts of a cluster, while a step runs.
 
+use std::ops::Range;
+
 use plimsoll_stats::Draws;
 
 use super::names::Names;
 use super::step_keys::planned_measure;
-use super::values::{scaled, time, whole};
+use super::values::scaled;
 use crate::Options;
 use crate::assembly::{DriveAssembly, NamedAssembly};
 use crate::findings::Findings;
 use crate::member_event::{MemberChange, MemberEvent};
 use crate::network::{FASTEST_GBIT, parse_gbit};
 use crate::raw::{RawEvent, RawStep};
-use crate::resolved::{EmulatedDrive, WithoutFuse};
+use crate::resolved::WithoutFuse;
 use crate::units::Nanos;
-use crate::value::{At, RawTime};
+use crate::value::{At, OptionalKey, RawMoment, ValueFault};
 
 /// The events, in the order of their times. `on` are names of media.
 pub(super) fn resolve(
-    raw: &RawStep,
+    at: &At<RawStep>,
     on: Option<&[String]>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Vec<MemberEvent>> {
-    let Some(written) = &raw.event else {
-        return Some(Vec::new());
+) -> Vec<MemberEvent> {
+    let Some(written) = &at.get().event else {
+        return Vec::new();
     };
-    let fits = one_point(written, raw, findings);
+    check_one_point(written, at.get(), findings);
     let assemblies = on.and_then(|on| assemblies(written, on, names, findings));
-    let events = written.get().iter();
-    let events: Vec<Option<PlannedEvent>> = events
-        .map(|event| resolve_one(event, raw, options, findings))
+    let planned = planned_measure(at, findings);
+    let events: Vec<PlannedEvent> = written
+        .get()
+        .iter()
+        .filter_map(|event| resolve_one(event, planned, names.options, findings))
         .collect();
-    let events = events.into_iter().collect::<Option<Vec<PlannedEvent>>>()?;
-    let measure = scaled(planned_measure(raw), options, written.span(), findings)?;
-    let Some(mut events) = with_moments(&events, measure, seed(names, options)) else {
-        let message = "a random event has no time".to_owned();
+    let measure = scaled(planned, names.options, written.span(), findings);
+    let Some(mut events) = with_moments(&events, measure, seed(names)) else {
         let help = "it happens between the events that are written before and after it, from 1s to the end of the measurement";
-        findings.error(written.span(), message, help);
-        return None;
+        findings.error(written.span(), "a random event has no time", help);
+        return Vec::new();
     };
     events.sort_by_key(|event| event.at);
-    let assemblies = assemblies?;
-    let order = has_members(written, &events, &assemblies, findings)
-        && has_network(written, &events, &assemblies, findings)
-        && changes_what_is_there(written, &events, &assemblies, findings);
-    (fits && order).then_some(events)
+    // A change that is left out for a fault may be what others follow.
+    if let Some(assemblies) = assemblies
+        && events.len() == written.get().len()
+    {
+        let fault = member_fault(&events, &assemblies)
+            .or_else(|| network_fault(&events, &assemblies))
+            .or_else(|| order_fault(&events, &assemblies));
+        findings.fault(written.span(), fault);
+    }
+    events
 }
 
 struct PlannedEvent {
@@ -54,10 +60,13 @@ struct PlannedEvent {
     change: MemberChange,
 }
 
-fn seed(names: &Names<'_>, options: &Options) -> u64 {
-    let raw = names.raw.seed.as_ref().map(|seed| *seed.get());
-    let own = options.seed.or(raw);
-    own.unwrap_or_else(|| names.raw.data_seed())
+fn seed(names: &Names<'_>) -> u64 {
+    let written = names.raw.seed.as_ref().map(|seed| *seed.get());
+    names
+        .options
+        .seed
+        .or(written)
+        .unwrap_or_else(|| names.raw.data_seed())
 }
 
 /// Draws the moments of those at random ones, uniformly between the events that are written before and after them, in
@@ -92,26 +101,23 @@ fn with_moments(events: &[PlannedEvent], measure: Nanos, seed: u64) -> Option<Ve
     Some(all)
 }
 
-/// After it the array is not what it was.
-fn one_point(written: &At<Vec<At<RawEvent>>>, raw: &RawStep, findings: &mut Findings<'_>) -> bool {
-    let users = raw.users.as_ref().map_or(1, |of| of.get().loads().len());
-    let rates = raw.rate.as_ref().map_or(1, |of| of.get().loads().len());
-    let repeat = raw.repeat.as_ref().map_or(1, |repeat| *repeat.get());
-    let many = users > 1 || rates > 1 || repeat > 1;
-    let others = [
+/// After an event the array is not what it was.
+fn check_one_point(written: &At<Vec<At<RawEvent>>>, raw: &RawStep, findings: &mut Findings<'_>) {
+    let users = raw.users.as_ref().map(|ladder| ladder.get().loads().len());
+    let rates = raw.rate.as_ref().map(|ladder| ladder.get().loads().len());
+    let many = users > Some(1) || rates > Some(1) || raw.repeat() > 1;
+    for (other, is_set) in [
         ("find", raw.find.is_some()),
         ("power_cut", raw.power_cut.is_some()),
         ("noise", raw.noise.is_some()),
         ("more than one point", many),
-    ];
-    let mut fits = true;
-    for (other, _) in others.iter().filter(|(_, set)| *set) {
-        let message = format!("`event` and {other} exclude each other");
-        let help = "after an event the array is not what it was: one load, once";
-        findings.error(written.span(), message, help);
-        fits = false;
+    ] {
+        if is_set {
+            let message = format!("`event` and {other} exclude each other");
+            let help = "after an event the array is not what it was: one load, once";
+            findings.error(written.span(), message, help);
+        }
     }
-    fits
 }
 
 fn assemblies(
@@ -120,64 +126,58 @@ fn assemblies(
     names: &Names<'_>,
     findings: &mut Findings<'_>,
 ) -> Option<Vec<DriveAssembly>> {
-    let media = names.media.iter().filter(|own| on.contains(&own.name));
-    let assembly = |drive: &str| Some(drive.parse::<NamedAssembly>().ok()?.assembly);
-    let refuses = |own: &&EmulatedDrive| own.without_fuse == WithoutFuse::Refuse;
-    let emulated = media.map(|own| own.kind.emulated().filter(refuses));
-    let assemblies: Option<Vec<DriveAssembly>> =
-        emulated.map(|own| assembly(&own?.drive)).collect();
+    let assemblies: Option<Vec<DriveAssembly>> = names
+        .media
+        .iter()
+        .filter(|medium| on.contains(&medium.name))
+        .map(|medium| {
+            let drive = medium.kind.emulated()?;
+            let named: NamedAssembly = drive.drive.parse().ok()?;
+            (drive.without_fuse == WithoutFuse::Refuse).then_some(named.assembly)
+        })
+        .collect();
     if assemblies.as_ref().is_none_or(Vec::is_empty) {
         let help = "only of an array or a cluster, without_fuse = \"refuse\": drive = \"raid5:6:kingston-dc500m-960g\"; or take other media out of `on`";
-        let message = "the members of these media cannot fail".to_owned();
-        findings.error(written.span(), message, help);
-    }
-    assemblies.filter(|own| !own.is_empty())
-}
-
-fn has_members(
-    written: &At<Vec<At<RawEvent>>>,
-    events: &[MemberEvent],
-    assemblies: &[DriveAssembly],
-    findings: &mut Findings<'_>,
-) -> bool {
-    let members = assemblies.iter().map(DriveAssembly::members).min();
-    let members = members.unwrap_or_default();
-    let mut named = events.iter().filter_map(|event| event.change.member());
-    let beyond = named.find(|member| *member >= members);
-    if let Some(member) = beyond {
-        let message = format!("there is no member {member}");
-        let help = format!(
-            "members are numbered from 0 to {}",
-            members.saturating_sub(1)
+        findings.error(
+            written.span(),
+            "the members of these media cannot fail",
+            help,
         );
-        findings.error(written.span(), message, help);
     }
-    beyond.is_none()
+    assemblies.filter(|assemblies| !assemblies.is_empty())
 }
 
-fn has_network(
-    written: &At<Vec<At<RawEvent>>>,
-    events: &[MemberEvent],
-    assemblies: &[DriveAssembly],
-    findings: &mut Findings<'_>,
-) -> bool {
-    let is_network = |event: &MemberEvent| event.change.member().is_none();
-    let lacks = events.iter().any(is_network) && !assemblies.iter().all(DriveAssembly::has_network);
-    if lacks {
-        let message = "an array on its host has no `network`".to_owned();
-        let help = "only of a cluster, such as vsan:4:3:kingston-dc1500m-960g, or of an array behind a network: raid5:6:sata:network=10Gb";
-        findings.error(written.span(), message, help);
-    }
-    !lacks
+fn member_fault(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
+    let members = assemblies
+        .iter()
+        .map(DriveAssembly::members)
+        .min()
+        .unwrap_or_default();
+    let beyond = events
+        .iter()
+        .filter_map(|event| event.change.member())
+        .find(|member| *member >= members)?;
+    let last = members.saturating_sub(1);
+    Some(ValueFault::new(
+        format!("there is no member {beyond}"),
+        format!("members are numbered from 0 to {last}"),
+    ))
+}
+
+fn network_fault(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
+    let mut changes = events.iter().map(|event| event.change.member());
+    let is_needed = changes.any(|member| member.is_none());
+    let is_missing = is_needed && !assemblies.iter().all(DriveAssembly::has_network);
+    is_missing.then(|| {
+        ValueFault::new(
+            "an array on its host has no `network`",
+            "only of a cluster, such as vsan:4:3:kingston-dc1500m-960g, or of an array behind a network: raid5:6:sata:network=10Gb",
+        )
+    })
 }
 
 /// Only what failed is replaced, and only what has not failed is slow.
-fn changes_what_is_there(
-    written: &At<Vec<At<RawEvent>>>,
-    events: &[MemberEvent],
-    assemblies: &[DriveAssembly],
-    findings: &mut Findings<'_>,
-) -> bool {
+fn order_fault(events: &[MemberEvent], assemblies: &[DriveAssembly]) -> Option<ValueFault> {
     let failed = assemblies.iter().flat_map(DriveAssembly::failed);
     let mut failed: Vec<u32> = failed.copied().collect();
     // They take the places of what fails, on all media or not at all.
@@ -190,81 +190,71 @@ fn changes_what_is_there(
     failed.drain(..with_spares);
     spares -= with_spares as u32;
     for event in events {
-        let (message, help) = match event.change {
-            MemberChange::Fail { .. } if spares > 0 => {
-                spares -= 1;
-                continue;
-            }
-            MemberChange::Fail { member } => {
-                failed.push(member);
-                continue;
-            }
+        match event.change {
+            MemberChange::Fail { .. } if spares > 0 => spares -= 1,
+            MemberChange::Fail { member } => failed.push(member),
             MemberChange::Replace { member } | MemberChange::Return { member }
                 if failed.contains(&member) =>
             {
-                failed.retain(|own| *own != member);
-                continue;
+                failed.retain(|other| *other != member);
             }
-            MemberChange::Replace { member } => (
-                format!("member {member} is replaced, and is not missing"),
-                "let it fail first: fail = …; a spare takes its place at once",
-            ),
-            MemberChange::Return { member } => (
-                format!("member {member} returns, and is not missing"),
-                "let it fail first: fail = …",
-            ),
-            MemberChange::Slow { member, .. } if failed.contains(&member) => (
-                format!("member {member} becomes slow, and has failed before"),
-                "replace it first: replace = …",
-            ),
-            MemberChange::Slow { .. } | MemberChange::Network { .. } => continue,
-        };
-        findings.error(written.span(), message, help);
-        return false;
+            MemberChange::Replace { member } => {
+                return Some(ValueFault::new(
+                    format!("member {member} is replaced, and is not missing"),
+                    "let it fail first: fail = …; a spare takes its place at once",
+                ));
+            }
+            MemberChange::Return { member } => {
+                return Some(ValueFault::new(
+                    format!("member {member} returns, and is not missing"),
+                    "let it fail first: fail = …",
+                ));
+            }
+            MemberChange::Slow { member, .. } if failed.contains(&member) => {
+                return Some(ValueFault::new(
+                    format!("member {member} becomes slow, and has failed before"),
+                    "replace it first: replace = …",
+                ));
+            }
+            MemberChange::Slow { .. } | MemberChange::Network { .. } => {}
+        }
     }
-    true
-}
-
-/// When, counted from the beginning of the measurement, and within it.
-fn when(
-    at: &At<RawTime>,
-    step: &RawStep,
-    options: &Options,
-    findings: &mut Findings<'_>,
-) -> Option<Nanos> {
-    let after = time(at, findings)?;
-    let measure = planned_measure(step);
-    if (Nanos::SECOND..measure).contains(&after) {
-        return Some(scaled(after, options, at.span(), findings)?.max(Nanos::SECOND));
-    }
-    let message = format!("nothing is measured before or after an event at {after}");
-    let help = format!(
-        "it is counted from the beginning of the measurement: 1s or more, before {measure}"
-    );
-    findings.error(at.span(), message, help);
     None
 }
 
 fn resolve_one(
     written: &At<RawEvent>,
-    step: &RawStep,
+    measure: Nanos,
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<PlannedEvent> {
-    let raw = written.get();
-    let Some(at) = &raw.at else {
-        let help = "at = \"20s\" or \"random\", counted from the beginning of the measurement";
-        findings.error(written.span(), "`at` is missing".to_owned(), help);
-        return None;
-    };
-    let at = match at.get() {
-        RawTime::Text(text) if text == "random" => None,
-        _ => Some(when(at, step, options, findings)?),
-    };
+    let help = "at = \"20s\" or \"random\", counted from the beginning of the measurement";
+    let at = findings.required(&written.span(), "at", &written.get().at, help)?;
     Some(PlannedEvent {
-        at,
+        at: match at.get() {
+            RawMoment::Random => None,
+            RawMoment::After(after) => Some(when(*after, at.span(), measure, options, findings)),
+        },
         change: change(written, findings)?,
     })
+}
+
+/// A time within the measurement, scaled like it.
+fn when(
+    after: Nanos,
+    at: Range<usize>,
+    measure: Nanos,
+    options: &Options,
+    findings: &mut Findings<'_>,
+) -> Nanos {
+    if !(Nanos::SECOND..measure).contains(&after) {
+        let message = format!("nothing is measured before or after an event at {after}");
+        let help = format!(
+            "it is counted from the beginning of the measurement: 1s or more, before {measure}"
+        );
+        findings.error(at.clone(), message, help);
+    }
+    scaled(after, options, at, findings).max(Nanos::SECOND)
 }
 
 fn change(written: &At<RawEvent>, findings: &mut Findings<'_>) -> Option<MemberChange> {
@@ -272,39 +262,35 @@ fn change(written: &At<RawEvent>, findings: &mut Findings<'_>) -> Option<MemberC
         at: _,
         fail,
         replace,
-        returns,
+        r#return: returned,
         slow,
         factor,
         network,
     } = written.get();
-    let (message, help) = match (fail, replace, returns, slow, network, factor) {
-        (Some(member), None, None, None, None, None) => {
-            let member = number(member, findings)?;
+    let members = [fail, replace, returned, slow].map(|member| member.value());
+    let (message, help) = match (members, factor.value(), network) {
+        ([Some(member), None, None, None], None, None) => {
             return Some(MemberChange::Fail { member });
         }
-        (None, Some(member), None, None, None, None) => {
-            let member = number(member, findings)?;
+        ([None, Some(member), None, None], None, None) => {
             return Some(MemberChange::Replace { member });
         }
-        (None, None, Some(member), None, None, None) => {
-            let member = number(member, findings)?;
+        ([None, None, Some(member), None], None, None) => {
             return Some(MemberChange::Return { member });
         }
-        (None, None, None, Some(member), None, Some(factor)) => {
-            return Some(MemberChange::Slow {
-                member: number(member, findings)?,
-                factor: slow_factor(factor, findings)?,
-            });
+        ([None, None, None, Some(member)], Some(factor), None) => {
+            return Some(MemberChange::Slow { member, factor });
         }
-        (None, None, None, None, Some(network), None) => {
+        ([None, None, None, None], None, Some(network)) => {
             let gbit = bandwidth(network, findings)?;
             return Some(MemberChange::Network { gbit });
         }
-        (None, None, None, Some(_), None, None) => (
+        _ if findings.is_incomplete(&written.span()) => return None,
+        ([None, None, None, Some(_)], None, None) => (
             "`slow` lacks its `factor`",
             "factor = 10: the member takes 10 times as long; 1 ends it",
         ),
-        (.., Some(_)) if slow.is_none() => (
+        ([.., None], Some(_), _) => (
             "`factor` goes with `slow`",
             "slow = 2, factor = 10: member 2 takes 10 times as long",
         ),
@@ -313,21 +299,7 @@ fn change(written: &At<RawEvent>, findings: &mut Findings<'_>) -> Option<MemberC
             "fail = 2, replace = 2, return = 2 or slow = 2, the number of a member, counted from 0, or network = \"1Gb\"",
         ),
     };
-    findings.error(written.span(), message.to_owned(), help);
-    None
-}
-
-fn number(member: &At<i64>, findings: &mut Findings<'_>) -> Option<u32> {
-    whole(member, "the member", 0..=63, findings)
-}
-
-fn slow_factor(written: &At<f64>, findings: &mut Findings<'_>) -> Option<f64> {
-    let factor = *written.get();
-    if (1.0..=1000.0).contains(&factor) {
-        return Some(factor);
-    }
-    let help = "1 to 1000 times as long; 1 ends it";
-    findings.error(written.span(), format!("`factor` cannot be {factor}"), help);
+    findings.error(written.span(), message, help);
     None
 }
 

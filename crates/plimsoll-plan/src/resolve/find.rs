@@ -1,180 +1,135 @@
 //! The objective of a search for the load line.
 
-use super::load::{MOST_PER_SECOND, MOST_USERS};
+use super::load::MOST_CONNECTIONS;
 use super::names::Names;
-use super::values::{scaled, time_or};
+use super::values::scaled;
 use crate::error::list;
 use crate::findings::Findings;
 use crate::load::LoadShape;
 use crate::objective::{Objective, Quantile};
 use crate::options::Options;
-use crate::raw::{RawFind, RawStep};
+use crate::raw::{OfferedRate, RawFind, RawStep};
 use crate::resolved::{Search, TPCC_TXNS};
 use crate::units::Nanos;
-use crate::value::At;
-
-const DEFAULT_PRECISION: f64 = 0.05;
-const DEFAULT_LONGEST: Nanos = Nanos::from_secs(300);
+use crate::value::{At, Bounds, OptionalKey};
 
 pub(super) fn resolve(
     at: &At<RawStep>,
     points: Option<&[LoadShape]>,
     workload: Option<&At<String>>,
-    measure: Option<Nanos>,
+    measure: Nanos,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Option<Search>> {
-    let Some(find) = &at.get().find else {
-        return Some(None);
-    };
+) -> Option<Search> {
+    let find = at.get().find.as_ref()?;
     let raw = find.get();
-    let objective = objective(find, findings);
-    let of = match &raw.of {
-        None => Some(None),
-        Some(of) => txn(of, workload, names, findings).map(Some),
-    };
-    let precision = raw
-        .precision
-        .as_ref()
-        .map_or(Some(DEFAULT_PRECISION), |share| {
-            let fine = (0.01..=1.0).contains(share.get());
-            if !fine {
-                findings.error(
-                    share.span(),
-                    format!("`precision` cannot be {}", share.get()),
-                    "0.01 to 1 is possible",
-                );
-            }
-            fine.then_some(*share.get())
-        });
-    let longest = longest(find, measure, options, findings);
-    let start = match points? {
-        [one] => *one,
-        _ => {
-            let help = "with `find`, `users` or `rate` is where the search starts: one number";
-            findings.error(find.span(), "`find` cannot be combined with a ladder", help);
-            return None;
-        }
+    let limit = limit(find, findings);
+    if let Some(of) = &raw.of {
+        check_txn(of, workload, names, findings);
+    }
+    let longest = longest(find, measure, names.options, findings);
+    let [start] = *points? else {
+        let help = "with `find`, `users` or `rate` is where the search starts: one number";
+        findings.error(find.span(), "`find` cannot be combined with a ladder", help);
+        return None;
     };
     let most = most(find, start, findings);
-    let (quantile, limit) = objective?;
-    Some(Some(Search {
+    let limit = limit?;
+    Some(Search {
         objective: Objective {
-            quantile,
-            limit,
-            of: of?,
+            quantile: limit.quantile,
+            limit: limit.time,
+            of: raw.of.as_ref().map(|of| of.get().clone()),
         },
-        most: most?,
-        precision: precision?,
-        longest: longest?,
-    }))
+        most,
+        precision: raw.precision(),
+        longest,
+    })
 }
 
 /// As written, and no shorter than `measure`.
 fn longest(
     find: &At<RawFind>,
-    measure: Option<Nanos>,
+    measure: Nanos,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Nanos> {
+) -> Nanos {
     let written = &find.get().longest;
-    let longest = time_or(written, DEFAULT_LONGEST, findings)?;
-    let at = written.as_ref().map_or(find.span(), At::span);
-    let longest = scaled(longest, options, at.clone(), findings)?;
-    let measure = measure?;
+    let at = written.span_or(&find.span());
+    let longest = scaled(find.get().longest(), options, at.clone(), findings);
     if written.is_some() && longest < measure {
         findings.error(
             at,
             format!("`longest` is shorter than `measure`, which is {measure}"),
             format!("\"{measure}\" or more is possible"),
         );
-        return None;
     }
-    Some(longest.max(measure))
+    longest.max(measure)
 }
 
-fn objective(find: &At<RawFind>, findings: &mut Findings<'_>) -> Option<(Quantile, Nanos)> {
-    let RawFind {
-        mean_ms,
-        p50_ms,
-        p90_ms,
-        p95_ms,
-        p99_ms,
-        p999_ms,
-        max_ms,
-        of: _,
-        most: _,
-        precision: _,
-        longest: _,
-    } = find.get();
-    let limits = [mean_ms, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, max_ms];
-    let written = Quantile::ALL
+struct Limit {
+    quantile: Quantile,
+    time: Nanos,
+}
+
+fn limit(find: &At<RawFind>, findings: &mut Findings<'_>) -> Option<Limit> {
+    let raw = find.get();
+    let limits = [
+        &raw.mean_ms,
+        &raw.p50_ms,
+        &raw.p90_ms,
+        &raw.p95_ms,
+        &raw.p99_ms,
+        &raw.p999_ms,
+        &raw.max_ms,
+    ];
+    let written: Vec<Limit> = Quantile::ALL
         .iter()
         .zip(limits)
-        .filter_map(|(q, limit)| Some((q, limit.as_ref()?)));
-    let written: Vec<_> = written.collect();
-    let [(quantile, limit)] = written.as_slice() else {
-        // A misspelled limit has been reported.
-        if !written.is_empty() || !findings.is_incomplete(&find.span()) {
-            let help = "write a limit such as find = { p99_ms = 10, of = \"new_order\" }";
-            findings.error(find.span(), "`find` needs exactly one limit", help);
-        }
-        return None;
-    };
-    let ms = *limit.get();
-    if !(0.001..=3_600_000.0).contains(&ms) {
-        findings.error(
-            limit.span(),
-            format!("the limit cannot be {ms} ms"),
-            "0.001 to 3600000 is possible",
-        );
-        return None;
+        .filter_map(|(quantile, limit)| {
+            Some(Limit {
+                quantile: *quantile,
+                time: Nanos::from_secs_f64(limit.value()? / 1e3),
+            })
+        })
+        .collect();
+    // A misspelled or impossible limit has been reported.
+    let is_explained = written.is_empty() && findings.is_incomplete(&find.span());
+    if written.len() != 1 && !is_explained {
+        let help = "write a limit such as find = { p99_ms = 10, of = \"new_order\" }";
+        findings.error(find.span(), "`find` needs exactly one limit", help);
     }
-    Some((**quantile, Nanos::from_secs_f64(ms / 1e3)))
+    written.into_iter().next()
 }
 
-fn txn(
+fn check_txn(
     of: &At<String>,
     workload: Option<&At<String>>,
     names: &Names<'_>,
     findings: &mut Findings<'_>,
-) -> Option<String> {
-    let is_tpcc = workload.is_some_and(|name| {
-        names
-            .raw
-            .workload
-            .iter()
-            .any(|(key, raw)| key.get() == name.get() && raw.get().tpcc.is_some())
-    });
+) {
+    let is_tpcc = workload
+        .and_then(|name| names.raw_workload(name.get()))
+        .is_some_and(|raw| raw.tpcc.is_some());
     if is_tpcc && !TPCC_TXNS.contains(&of.get().as_str()) {
+        let message = format!("there is no transaction type `{}`", of.get());
         let help = format!("one of {}", list(&TPCC_TXNS));
-        findings.error(
-            of.span(),
-            format!("there is no transaction type `{}`", of.get()),
-            help,
-        );
-        return None;
+        findings.error(of.span(), message, help);
     }
-    Some(of.get().clone())
 }
 
-fn most(find: &At<RawFind>, start: LoadShape, findings: &mut Findings<'_>) -> Option<f64> {
+fn most(find: &At<RawFind>, start: LoadShape, findings: &mut Findings<'_>) -> f64 {
     let (from, limit) = match start {
-        LoadShape::Closed { users, .. } => (f64::from(users), f64::from(MOST_USERS.min(10_000))),
-        LoadShape::Open { per_second, .. } => (per_second, MOST_PER_SECOND),
+        LoadShape::Closed { users, .. } => (f64::from(users), f64::from(MOST_CONNECTIONS)),
+        LoadShape::Open { per_second, .. } => (per_second, OfferedRate::MOST),
     };
-    let Some(most) = &find.get().most else {
-        return Some(limit.max(from));
+    let Some(written) = &find.get().most else {
+        return limit.max(from);
     };
-    if *most.get() >= from && *most.get() <= limit {
-        return Some(*most.get());
+    let most = *written.get();
+    if !(from..=limit).contains(&most) {
+        let help = format!("{from}, where the search starts, to {limit} is possible");
+        findings.error(written.span(), format!("`most` cannot be {most}"), help);
     }
-    let help = format!("{from}, where the search starts, to {limit} is possible");
-    findings.error(
-        most.span(),
-        format!("`most` cannot be {}", most.get()),
-        help,
-    );
-    None
+    most
 }

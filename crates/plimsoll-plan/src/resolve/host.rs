@@ -3,18 +3,15 @@
 use std::ops::Range;
 
 use super::names::{Names, check_name_at};
-use super::values::{text, time_or};
 use crate::findings::Findings;
 use crate::host::expand;
 use crate::ids::HostId;
 use crate::load::LoadShape;
 use crate::raw::{Named, RawHost, RawPlan, RawStep};
 use crate::resolved::{PlanHost, Step, SystemKind, redact};
-use crate::units::Nanos;
-use crate::value::At;
+use crate::value::{At, OptionalKey};
 
 const MOST_HOSTS: usize = 1000;
-const DEFAULT_PATIENCE: Nanos = Nanos::from_secs(60);
 
 /// All hosts of the section, patterns expanded.
 pub(super) fn resolve_all(section: &Named<RawHost>, findings: &mut Findings<'_>) -> Vec<PlanHost> {
@@ -29,39 +26,32 @@ pub(super) fn resolve_all(section: &Named<RawHost>, findings: &mut Findings<'_>)
                 findings.error(pattern.span(), message, "name each once");
                 continue;
             }
-            hosts.extend(host(name, raw, findings));
+            hosts.push(host(name, raw, findings));
         }
     }
     hosts
 }
 
-fn host(name: String, raw: &RawHost, findings: &mut Findings<'_>) -> Option<PlanHost> {
-    let via = match &raw.via {
-        Some(via) => text(via, "the command", findings)?,
-        None => String::new(),
-    };
-    if let Some(span) = raw.via.as_ref().map(At::span)
-        && redact(&via) != via
+fn host(name: String, raw: &RawHost, findings: &mut Findings<'_>) -> PlanHost {
+    if let Some(via) = &raw.via
+        && redact(via.get().as_str()) != via.get().as_str()
     {
         findings.warn(
-            span,
+            via.span(),
             "the command holds a secret, which run files leave out: plimsoll join cannot reach this host",
             "put it into a variable of the environment, such as SSHPASS for sshpass -e, or use a key",
         );
     }
-    let words = via.split_whitespace();
-    let via = words.map(|word| word.replace("{host}", &name)).collect();
-    let program = match &raw.program {
-        Some(program) => Some(text(program, "the path", findings)?),
-        None => None,
-    };
-    let patience = time_or(&raw.patience, DEFAULT_PATIENCE, findings)?;
-    Some(PlanHost {
+    let via = raw.via.value().unwrap_or_default();
+    PlanHost {
+        via: via
+            .split_whitespace()
+            .map(|word| word.replace("{host}", &name))
+            .collect(),
         name,
-        via,
-        program,
-        patience,
-    })
+        program: raw.program.value(),
+        patience: raw.patience(),
+    }
 }
 
 /// The names that a pattern stands for.
@@ -77,44 +67,40 @@ fn names(pattern: &At<String>, findings: &mut Findings<'_>) -> Vec<String> {
     names
 }
 
-/// All hosts that the patterns name, each once; `None` where one is unknown.
+/// All hosts that the patterns name, each once.
 fn ids(
     patterns: &[At<String>],
     names_of_plan: &Names<'_>,
     findings: &mut Findings<'_>,
-) -> Option<Vec<HostId>> {
+) -> Vec<HostId> {
     let mut hosts = Vec::new();
-    let mut is_known = true;
     for pattern in patterns {
         for name in names(pattern, findings) {
             match names_of_plan.host_id(&name) {
                 Some(id) if hosts.contains(&id) => {}
                 Some(id) => hosts.push(id),
-                None => {
-                    is_known = false;
-                    no_host(&name, pattern.span(), findings);
-                }
+                None => no_host(&name, pattern.span(), findings),
             }
         }
     }
-    is_known.then_some(hosts)
+    hosts
 }
 
 /// The hosts that run the whole plan; none where plimsoll's own machine does.
-pub(super) fn of_plan(
+pub(super) fn plan_hosts(
     raw: &RawPlan,
     names_of_plan: &Names<'_>,
     steps: &[Step],
     findings: &mut Findings<'_>,
-) -> Option<Vec<HostId>> {
+) -> Vec<HostId> {
     let Some(on_hosts) = &raw.on_hosts else {
-        return Some(Vec::new());
+        return Vec::new();
     };
-    let hosts = ids(on_hosts.get(), names_of_plan, findings)?;
+    let hosts = ids(on_hosts.get(), names_of_plan, findings);
     let mut refuse = |message: String, help: &str| {
         findings.error(on_hosts.span(), message, help);
     };
-    if hosts.is_empty() {
+    if on_hosts.get().is_empty() {
         refuse("`on_hosts` names no host".into(), "name one, or remove it");
     }
     let is_watched = names_of_plan.systems.iter().any(|it| it.host.is_some());
@@ -159,21 +145,20 @@ pub(super) fn of_plan(
             "with several hosts list the loads, and give a number of rounds instead of `steady`",
         );
     }
-    Some(hosts)
+    hosts
 }
 
 /// The host that a system runs on.
-pub(super) fn of_system(
-    name: Option<&At<String>>,
+pub(super) fn system_host(
+    name: &At<String>,
     hosts: &[PlanHost],
     findings: &mut Findings<'_>,
-) -> Option<Option<HostId>> {
-    let Some(name) = name else { return Some(None) };
+) -> Option<HostId> {
     let index = hosts.iter().position(|host| host.name == *name.get());
     if index.is_none() {
         no_host(name.get(), name.span(), findings);
     }
-    index.map(|index| Some(HostId::new(index)))
+    index.map(HostId::new)
 }
 
 fn no_host(name: &str, span: Range<usize>, findings: &mut Findings<'_>) {
@@ -182,19 +167,17 @@ fn no_host(name: &str, span: Range<usize>, findings: &mut Findings<'_>) {
 }
 
 /// The hosts that a step's load comes from; none where it comes from plimsoll itself.
-pub(super) fn of_step(
+pub(super) fn load_hosts(
     raw: &RawStep,
     system: Option<&At<String>>,
     points: Option<&[LoadShape]>,
     names_of_plan: &Names<'_>,
     findings: &mut Findings<'_>,
-) -> Option<Vec<HostId>> {
+) -> Vec<HostId> {
     let Some(from) = &raw.from else {
-        return Some(Vec::new());
+        return Vec::new();
     };
     let hosts = ids(from.get(), names_of_plan, findings);
-    let mut is_known = hosts.is_some();
-    let hosts = hosts.unwrap_or_default();
     if let Some(kind) = system.and_then(|system| names_of_plan.kind(system.get()))
         && !matches!(kind, SystemKind::Existing { .. } | SystemKind::Mock(_))
     {
@@ -203,7 +186,6 @@ pub(super) fn of_step(
         let message =
             "load from other hosts cannot reach a database that plimsoll starts on this one";
         findings.error(from.span(), message, help);
-        is_known = false;
     }
     if raw.power_cut.is_some() {
         let help = "remove one of the two";
@@ -222,5 +204,5 @@ pub(super) fn of_step(
         let message = format!("{} hosts share fewer users or connections", hosts.len());
         findings.error(from.span(), message, "each host needs one: raise `users`");
     }
-    is_known.then_some(hosts)
+    hosts
 }

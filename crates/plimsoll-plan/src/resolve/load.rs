@@ -1,26 +1,24 @@
 //! The load of a step: the ladder of users or rates, and what comes before it.
 
-use super::values::{scaled, time, whole};
+use super::values::{at_most, scaled};
 use crate::Options;
 use crate::findings::Findings;
-use crate::load::{Arrivals, LoadShape};
-use crate::raw::RawStep;
+use crate::load::LoadShape;
+use crate::raw::{OfferedRate, PlanTable, RawStep, TableKind};
 use crate::resolved::Precondition;
-use crate::value::{At, Ladder};
+use crate::value::{At, Decimal, Ladder, OptionalKey};
 
-const MOST_RUNGS: usize = 100;
-pub(super) const MOST_USERS: u32 = 100_000;
+const MOST_POINTS: usize = 100;
 /// Sessions of plimsoll's at the same time.
 pub(super) const MOST_CONNECTIONS: u32 = 10_000;
-pub(super) const MOST_PER_SECOND: f64 = 1e6;
-const LONGEST_QUEUE: u32 = 10_000_000;
 const DEFAULT_UNDER_WAY: u32 = 64;
-const DEFAULT_QUEUE: u32 = 100_000;
 
 pub(super) fn points(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape>> {
-    let raw = at.get();
-    match &raw.rate {
-        Some(rate) => open(raw, rate, findings),
+    match &at.get().rate {
+        Some(rate) => {
+            let loads = loads(rate, "rate", findings);
+            open(at.get(), loads, findings)
+        }
         None => closed(at, findings),
     }
 }
@@ -28,21 +26,7 @@ pub(super) fn points(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Ve
 fn closed(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape>> {
     let raw = at.get();
     if !findings.explains(&at.span(), "rate") {
-        let places = [
-            ("arrivals", raw.arrivals.as_ref().map(At::span)),
-            ("queue", raw.queue.as_ref().map(At::span)),
-            ("rate_to", raw.rate_to.as_ref().map(At::span)),
-        ];
-        for (key, span) in places
-            .into_iter()
-            .filter_map(|(key, span)| span.map(|span| (key, span)))
-        {
-            findings.error(
-                span,
-                format!("`{key}` has no meaning without a `rate`"),
-                "add rate = 100, or remove it",
-            );
-        }
+        raw.refuse(TableKind::ClosedLoop, findings);
         findings.required(
             &at.span(),
             "users",
@@ -50,111 +34,59 @@ fn closed(at: &At<RawStep>, findings: &mut Findings<'_>) -> Option<Vec<LoadShape
             "state how many: users = 8, or a ladder users = [1, 2, 4, 8]",
         );
     }
-    let loads = loads(raw.users.as_ref()?, "users", findings)?;
-    let shared = raw.connections.as_ref();
-    let shared = shared.map_or(Some(u32::MAX), |n| {
-        whole(n, "`connections`", 1..=MOST_CONNECTIONS, findings)
-    });
-    let points = loads.iter().map(|load| {
-        let users = whole(load, "the number of users", 1..=MOST_USERS, findings)?;
-        let connections = users.min(shared?);
+    let shared = raw.connections.value().unwrap_or(u32::MAX);
+    let mut points = Vec::new();
+    for load in loads(raw.users.as_ref()?, "users", findings)? {
+        let users = load.value();
+        let connections = users.min(shared);
+        points.push(LoadShape::Closed { users, connections });
         if connections > MOST_CONNECTIONS {
+            let message = format!("{users} users, each with a connection");
             let help = format!(
                 "at most {MOST_CONNECTIONS} can be open: share them, with connections = 64"
             );
-            findings.error(
-                load.span(),
-                format!("{users} users, each with a connection"),
-                help,
-            );
-            return None;
+            findings.error(load.span(), message, help);
         }
-        Some(LoadShape::Closed { users, connections })
-    });
-    // Collected twice, so that every load is checked.
-    points.collect::<Vec<_>>().into_iter().collect()
+    }
+    Some(points)
 }
 
 fn open(
     raw: &RawStep,
-    rate: &At<Ladder<f64>>,
+    loads: Option<&[At<Decimal<OfferedRate>>]>,
     findings: &mut Findings<'_>,
 ) -> Option<Vec<LoadShape>> {
-    if let Some(connections) = &raw.connections {
-        let help = "with a rate, `users` is how many transactions can be under way at once, each on a connection";
+    raw.refuse(TableKind::OpenLoop, findings);
+    let users = match &raw.users {
+        None => DEFAULT_UNDER_WAY,
+        Some(users) => match users.get().loads() {
+            [one] => at_most(one, "users", MOST_CONNECTIONS, findings),
+            _ => {
+                let help = "with a rate, `users` is how many transactions can be under way at once; or make two steps";
+                let message = "`users` has to be one number beside a `rate`";
+                findings.error(users.span(), message, help);
+                DEFAULT_UNDER_WAY
+            }
+        },
+    };
+    let loads = loads?;
+    if let Some(to) = &raw.rate_to
+        && loads.len() > 1
+    {
         findings.error(
-            connections.span(),
-            "`connections` has no meaning beside a `rate`",
-            help,
+            to.span(),
+            "`rate_to` needs a `rate` of one number",
+            "make two steps of it",
         );
     }
-    let users = match raw
-        .users
-        .as_ref()
-        .map(|users| (users.span(), users.get().loads()))
-    {
-        None => Some(DEFAULT_UNDER_WAY),
-        Some((_, [one])) => whole(one, "the number of users", 1..=MOST_CONNECTIONS, findings),
-        Some((span, _)) => {
-            let help = "with a rate, `users` is how many transactions can be under way at once; or make two steps";
-            findings.error(span, "`users` has to be one number beside a `rate`", help);
-            None
-        }
-    };
-    let queue = raw.queue.as_ref();
-    let queue = queue.map_or(Some(DEFAULT_QUEUE), |queue| {
-        whole(queue, "`queue`", 0..=LONGEST_QUEUE, findings)
+    let points = loads.iter().map(|load| LoadShape::Open {
+        users,
+        per_second: load.value(),
+        to_per_second: raw.rate_to.value().unwrap_or(load.value()),
+        arrivals: raw.arrivals(),
+        queue: raw.queue(),
     });
-    let arrivals = raw
-        .arrivals
-        .as_ref()
-        .map_or(Arrivals::Constant, |arrivals| *arrivals.get());
-    let loads = loads(rate, "rate", findings)?;
-    let rates: Vec<Option<f64>> = loads
-        .iter()
-        .map(|load| per_second(load, findings))
-        .collect();
-    let to = match (&raw.rate_to, loads) {
-        (None, _) => Some(None),
-        (Some(to), [_]) => per_second(to, findings).map(Some),
-        (Some(to), _) => {
-            findings.error(
-                to.span(),
-                "`rate_to` needs a `rate` of one number",
-                "make two steps of it",
-            );
-            None
-        }
-    };
-    let users = users?;
-    let queue = queue?;
-    let to = to?;
-    let point = |per_second| {
-        let to_per_second = to.unwrap_or(per_second);
-        LoadShape::Open {
-            users,
-            per_second,
-            to_per_second,
-            arrivals,
-            queue,
-        }
-    };
-    rates.into_iter().map(|rate| rate.map(point)).collect()
-}
-
-fn per_second(rate: &At<f64>, findings: &mut Findings<'_>) -> Option<f64> {
-    let per_second = *rate.get();
-    // Written so that NaN fails.
-    if per_second > 0.0 && per_second <= MOST_PER_SECOND {
-        return Some(per_second);
-    }
-    let help = "transactions per second: above 0, at most 1000000";
-    findings.error(
-        rate.span(),
-        format!("the rate cannot be {per_second}"),
-        help,
-    );
-    None
+    Some(points.collect())
 }
 
 /// Load before the first point: as many users as the ladder has at most, or the highest rate.
@@ -163,25 +95,18 @@ pub(super) fn precondition(
     points: Option<&[LoadShape]>,
     options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Option<Precondition>> {
-    let Some(raw) = &at.get().precondition else {
-        return Some(None);
-    };
+) -> Option<Precondition> {
+    let raw = at.get().precondition.as_ref()?;
     let help = "state how long: precondition = { users = 32, lasts = \"6h\" }";
-    let lasts = findings.required(&raw.span(), "lasts", &raw.get().lasts, help);
-    let lasts =
-        lasts.and_then(|lasts| scaled(time(lasts, findings)?, options, lasts.span(), findings));
-    let written = raw.get().users.as_ref();
-    let users =
-        match written.map(|users| whole(users, "the number of users", 1..=MOST_USERS, findings)) {
-            Some(users) => Some(users?),
-            None => None,
-        };
+    let lasts = findings
+        .required(&raw.span(), "lasts", &raw.get().lasts, help)
+        .map(|lasts| scaled(lasts.value(), options, lasts.span(), findings));
     let heaviest = points?
         .iter()
         .copied()
         .max_by(|a, b| weight(*a).total_cmp(&weight(*b)))?;
-    let load = match (heaviest, users) {
+    let load = match (heaviest, raw.get().users.value()) {
+        (load, None) => load,
         (
             LoadShape::Closed {
                 users: most,
@@ -199,21 +124,20 @@ pub(super) fn precondition(
                 connections: users.min(shared),
             }
         }
-        (LoadShape::Open { .. }, Some(_)) => {
+        (load @ LoadShape::Open { .. }, Some(_)) => {
             let help = "with a rate, the ladder's highest rate is offered";
             findings.error(
                 raw.span(),
-                "`users` of a precondition has no meaning beside a `rate`",
+                "`users` of a precondition is not supported beside a `rate`",
                 help,
             );
-            return None;
+            load
         }
-        (load, None) => load,
     };
-    Some(Some(Precondition {
+    Some(Precondition {
         load,
         lasts: lasts?,
-    }))
+    })
 }
 
 fn weight(load: LoadShape) -> f64 {
@@ -243,7 +167,7 @@ fn loads<'a, T>(
         }
         return None;
     }
-    if loads.len() > MOST_RUNGS {
+    if loads.len() > MOST_POINTS {
         findings.error(
             ladder.span(),
             "the ladder has more than 100 points",

@@ -1,5 +1,6 @@
 //! From the raw plan to the resolved one: names looked up, values checked, defaults filled in, times and data scaled.
-//! Every function continues after a fault, so that all faults are reported.
+//! Every function continues after a fault, so that all faults are reported. A plan with a fault is dropped as a whole: what a
+//! check refuses is passed on, and `None` stands only for what cannot be made.
 
 mod backup;
 mod block;
@@ -26,10 +27,9 @@ use super::findings::Findings;
 use super::options::Options;
 use super::raw::{Named, RawNoise, RawPlan, RawStep};
 use super::resolved::{NamedBackup, NamedBlock, NamedWorkload, ResolvedPlan, System, SystemKind};
-use super::value::At;
+use super::value::{At, OptionalKey};
 pub use block::profile;
 use names::{Names, check_name};
-use values::text;
 use workload::ResolvedWorkload;
 
 pub(super) fn resolve(
@@ -45,7 +45,7 @@ pub(super) fn resolve(
         &raw.title,
         "state which question the plan answers: title = \"…\"",
     );
-    let title = title.and_then(|title| text(title, "the title", findings));
+    let title = title.map(At::value);
     let media = all(&raw.medium, "medium", findings, |name, medium, findings| {
         medium::resolve(name, medium, options, findings)
     });
@@ -56,6 +56,7 @@ pub(super) fn resolve(
     clashes(&systems, raw, findings);
     let mut names = Names {
         raw,
+        options,
         hosts,
         media,
         systems,
@@ -68,8 +69,7 @@ pub(super) fn resolve(
         "workload",
         findings,
         |name, workload, findings| {
-            workload::resolve(name, workload, &names, options, findings)
-                .map(|kind| (name.to_owned(), kind))
+            workload::resolve(name, workload, &names, findings).map(|kind| (name.to_owned(), kind))
         },
     );
     let mut backups = Vec::new();
@@ -88,9 +88,9 @@ pub(super) fn resolve(
             .backups
             .extend(backup.map(|backup| NamedBackup { name, backup }));
     }
-    let steps = step::resolve_all(&names, options, findings);
-    let on_hosts = host::of_plan(raw, &names, &steps, findings);
-    let requirements = requirement::resolve_all(raw, &steps, &names, findings);
+    let steps = step::resolve_all(&names, findings);
+    let on_hosts = host::plan_hosts(raw, &names, &steps, findings);
+    let requirements = requirement::resolve_all(raw, &steps, findings);
     warn_of_unused(raw, &names, findings);
     let audit = raw
         .audit
@@ -104,9 +104,9 @@ pub(super) fn resolve(
         data_seed: raw.data_seed(),
         scale: options.scale,
         data_scale: options.data_scale,
-        emulate: options.emulate || raw.emulate.as_ref().is_some_and(|own| *own.get()),
+        emulate: options.emulate || raw.emulate.value().unwrap_or(false),
         hosts: names.hosts,
-        on_hosts: on_hosts?,
+        on_hosts,
         media: names.media,
         systems: names.systems,
         workloads: names.workloads,
@@ -115,9 +115,9 @@ pub(super) fn resolve(
         steps,
         audit,
         requirements,
-        abort_on_fail: raw.abort_on_fail.as_ref().is_some_and(|abort| *abort.get()),
+        abort_on_fail: raw.abort_on_fail.value().unwrap_or(false),
     };
-    limits::of_simulated(raw, &plan, findings);
+    limits::check_simulated(raw, &plan, findings);
     Some(plan)
 }
 

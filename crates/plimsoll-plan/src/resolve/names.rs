@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use crate::Options;
 use crate::error::{list, suggestion};
 use crate::findings::Findings;
 use crate::ids::{BackupId, BlockId, HostId, MediumId, SystemId, WorkloadId};
-use crate::raw::{Named, RawPlan};
+use crate::raw::{Named, RawPlan, RawWorkload};
 use crate::resolved::{
     EngineKind, Medium, NamedBackup, NamedBlock, NamedWorkload, PlanHost, System, SystemKind,
 };
@@ -14,9 +15,10 @@ use crate::value::At;
 
 pub(super) const LONGEST_NAME: usize = 64;
 
-/// What steps look up: names as written, and what is known of them.
+/// Names that steps refer to, as written, and what could be resolved of them.
 pub(super) struct Names<'r> {
     pub raw: &'r RawPlan,
+    pub options: &'r Options,
     pub hosts: Vec<PlanHost>,
     /// Media and systems that could be resolved.
     pub media: Vec<Medium>,
@@ -35,13 +37,11 @@ impl Names<'_> {
     }
 
     pub fn host_id(&self, name: &str) -> Option<HostId> {
-        let index = self.hosts.iter().position(|host| host.name == name)?;
-        Some(HostId::new(index))
+        index_of(&self.hosts, |host| &host.name, name).map(HostId::new)
     }
 
     pub fn medium_id(&self, name: &str) -> Option<MediumId> {
-        let index = self.media.iter().position(|medium| medium.name == name)?;
-        Some(MediumId::new(index))
+        index_of(&self.media, |medium| &medium.name, name).map(MediumId::new)
     }
 
     pub fn medium_ids(&self, names: &[String]) -> Option<Vec<MediumId>> {
@@ -49,23 +49,19 @@ impl Names<'_> {
     }
 
     pub fn system_id(&self, name: &str) -> Option<SystemId> {
-        let index = self.systems.iter().position(|system| system.name == name)?;
-        Some(SystemId::new(index))
+        index_of(&self.systems, |system| &system.name, name).map(SystemId::new)
     }
 
     pub fn workload_id(&self, name: &str) -> Option<WorkloadId> {
-        let index = self.workloads.iter().position(|named| named.name == name)?;
-        Some(WorkloadId::new(index))
+        index_of(&self.workloads, |named| &named.name, name).map(WorkloadId::new)
     }
 
     pub fn block_id(&self, name: &str) -> Option<BlockId> {
-        let index = self.blocks.iter().position(|named| named.name == name)?;
-        Some(BlockId::new(index))
+        index_of(&self.blocks, |named| &named.name, name).map(BlockId::new)
     }
 
     pub fn backup_id(&self, name: &str) -> Option<BackupId> {
-        let index = self.backups.iter().position(|named| named.name == name)?;
-        Some(BackupId::new(index))
+        index_of(&self.backups, |named| &named.name, name).map(BackupId::new)
     }
 
     /// Engines that the steps run this workload on, or hold its data on, with the system's name.
@@ -80,12 +76,13 @@ impl Names<'_> {
     /// Workloads that the steps and their noise name, each with its system.
     pub fn uses(&self) -> impl Iterator<Item = (&str, &str)> {
         let steps = self.raw.step.iter().map(At::get);
-        let own = steps.clone().map(|step| (&step.run, &step.system));
-        let beside = steps
+        let noise = steps
+            .clone()
             .filter_map(|step| step.noise.as_ref())
-            .flat_map(|noise| noise.get());
-        let beside = beside.map(|noise| (&noise.get().run, &noise.get().system));
-        own.chain(beside).filter_map(|(run, system)| {
+            .flat_map(|noise| noise.get())
+            .map(|noise| (&noise.get().run, &noise.get().system));
+        let loads = steps.map(|step| (&step.run, &step.system));
+        loads.chain(noise).filter_map(|(run, system)| {
             Some((
                 run.as_ref()?.get().as_str(),
                 system.as_ref()?.get().as_str(),
@@ -95,13 +92,48 @@ impl Names<'_> {
 
     /// The workload whose data a backup workload saves.
     pub fn saved_by(&self, backup: &str) -> Option<&str> {
-        let (_, raw) = self
-            .raw
-            .workload
-            .iter()
-            .find(|(name, _)| name.get() == backup)?;
-        Some(raw.get().backup.as_ref()?.get().data.as_ref()?.get())
+        let backup = self.raw_workload(backup)?.backup.as_ref()?;
+        Some(backup.get().data.as_ref()?.get())
     }
+
+    /// A workload as it is written.
+    pub fn raw_workload(&self, name: &str) -> Option<&RawWorkload> {
+        let mut workloads = self.raw.workload.iter();
+        let (_, workload) = workloads.find(|(known, _)| known.get() == name)?;
+        Some(workload.get())
+    }
+
+    /// The workload that a table has to name, if the plan has it.
+    pub fn workload<'v>(
+        &self,
+        table: &Range<usize>,
+        run: &'v Option<At<String>>,
+        findings: &mut Findings<'_>,
+    ) -> Option<&'v At<String>> {
+        let section = &self.raw.workload;
+        let help = format!("name a workload: {}", names_of(section));
+        findings
+            .required(table, "run", run, &help)
+            .filter(|name| known(section, "workload", name, findings))
+    }
+
+    /// The system that a table has to name, if the plan has it.
+    pub fn system<'v>(
+        &self,
+        table: &Range<usize>,
+        system: &'v Option<At<String>>,
+        findings: &mut Findings<'_>,
+    ) -> Option<&'v At<String>> {
+        let section = &self.raw.system;
+        let help = format!("name a system: {}", names_of(section));
+        findings
+            .required(table, "system", system, &help)
+            .filter(|name| known(section, "system", name, findings))
+    }
+}
+
+fn index_of<T>(parts: &[T], name_of: impl Fn(&T) -> &String, name: &str) -> Option<usize> {
+    parts.iter().position(|part| name_of(part) == name)
 }
 
 /// Names become parts of directory names, file names and tables of reports.
@@ -109,7 +141,7 @@ pub(super) fn check_name(name: &At<String>, what: &str, findings: &mut Findings<
     check_name_at(name.get(), name.span(), what, findings);
 }
 
-/// Of a name that stands for others in the text.
+/// Checks a name that stands for others in the text.
 pub(super) fn check_name_at(
     text: &str,
     span: Range<usize>,

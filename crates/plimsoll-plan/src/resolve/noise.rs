@@ -2,26 +2,22 @@
 
 use std::ops::Range;
 
-use super::backup::{CycleKeys, MOST_CYCLES, can_be_saved, cycles, has_method, is_backup};
-use super::load;
-use super::names::{Names, known, names_of};
-use super::values::whole;
-use crate::Options;
+use super::backup::{is_backup, method_fault, period, place, saving_fault};
+use super::names::Names;
 use crate::findings::Findings;
 use crate::load::LoadShape;
-use crate::raw::{RawNoise, RawStep};
-use crate::resolved::{LoadStep, Noise, NoiseWork, Step, SystemKind};
-use crate::value::At;
+use crate::raw::{PlanTable, RawNoise, RawStep, TableKind};
+use crate::resolved::{Cycles, LoadStep, Noise, NoiseWork, Step, SystemKind};
+use crate::value::{At, ValueFault};
 
 pub(super) fn resolve(
     at: &At<RawStep>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
-) -> Option<Vec<Noise>> {
+) -> Vec<Noise> {
     let raw = at.get();
     let Some(written) = &raw.noise else {
-        return Some(Vec::new());
+        return Vec::new();
     };
     refuse_beside(raw, written.span(), findings);
     let mut taken: Vec<&str> = raw
@@ -31,7 +27,7 @@ pub(super) fn resolve(
         .collect();
     let mut resolved = Vec::new();
     for entry in written.get() {
-        let noise = one(entry, names, options, findings);
+        resolved.extend(one(entry, names, findings));
         if let Some(system) = &entry.get().system {
             if taken.contains(&system.get().as_str()) {
                 let message = format!("`{}` is at work in this step already", system.get());
@@ -43,32 +39,23 @@ pub(super) fn resolve(
             }
             taken.push(system.get());
         }
-        resolved.push(noise);
     }
-    resolved.into_iter().collect()
+    resolved
 }
 
-fn one(
-    at: &At<RawNoise>,
-    names: &Names<'_>,
-    options: &Options,
-    findings: &mut Findings<'_>,
-) -> Option<Noise> {
+fn one(at: &At<RawNoise>, names: &Names<'_>, findings: &mut Findings<'_>) -> Option<Noise> {
     let raw = at.get();
-    let help = format!("name a workload: {}", names_of(&names.raw.workload));
-    let run = findings.required(&at.span(), "run", &raw.run, &help);
-    let run = run.filter(|name| known(&names.raw.workload, "workload", name, findings));
-    let help = format!("name a system: {}", names_of(&names.raw.system));
-    let system = findings.required(&at.span(), "system", &raw.system, &help);
-    let system = system.filter(|name| known(&names.raw.system, "system", name, findings));
+    let run = names.workload(&at.span(), &raw.run, findings);
+    let system = names.system(&at.span(), &raw.system, findings);
     let run = run?;
     let work = if is_backup(run.get(), names) {
-        let savable = system.is_none_or(|system| {
-            can_be_saved(system, names, findings)
-                && can_be_noise(system, names, findings)
-                && has_method(run.get(), system, names, findings)
-        });
-        backup(run.get(), raw, names, options, findings).filter(|_| savable)
+        if let Some(system) = system {
+            let fault = saving_fault(system, names)
+                .or_else(|| noise_fault(system, names))
+                .or_else(|| method_fault(run.get(), system, names));
+            findings.fault(system.span(), fault);
+        }
+        backup(run.get(), raw, names, findings)
     } else {
         load(at, run, names, findings)
     };
@@ -79,51 +66,33 @@ fn one(
 }
 
 /// Neighbors have their data on the step's medium, which a server of the user's has not.
-fn can_be_noise(system: &At<String>, names: &Names<'_>, findings: &mut Findings<'_>) -> bool {
-    let is_existing = matches!(names.kind(system.get()), Some(SystemKind::Existing { .. }));
-    if is_existing {
-        let message = format!(
-            "`{}` is an existing server, whose backups are no noise",
-            system.get()
-        );
-        let help =
-            "make a step of it, or name a system that plimsoll starts: engine = \"postgres\"";
-        findings.error(system.span(), message, help);
-    }
-    !is_existing
+fn noise_fault(system: &At<String>, names: &Names<'_>) -> Option<ValueFault> {
+    let SystemKind::Existing { .. } = names.kind(system.get())? else {
+        return None;
+    };
+    let name = system.get();
+    Some(ValueFault::new(
+        format!("`{name}` is an existing server, whose backups are no noise"),
+        "make a step of it, or name a system that plimsoll starts: engine = \"postgres\"",
+    ))
 }
 
 fn backup(
     run: &str,
     raw: &RawNoise,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<NoiseWork> {
-    let RawNoise {
-        run: _,
-        system: _,
-        to,
-        cycles: count,
-        every,
-        users,
-    } = raw;
-    if let Some(users) = users {
-        findings.error(
-            users.span(),
-            "`users` is not supported for a backup",
-            "remove it",
-        );
-    }
-    let keys = CycleKeys {
-        to,
-        cycles: count,
-        every,
-    };
-    let cycles = cycles(&keys, MOST_CYCLES, names, options, findings)?;
+    raw.refuse(TableKind::BackupNoise, findings);
+    let to = place(&raw.to, names, findings);
+    let every = period(&raw.every, names.options, findings);
     Some(NoiseWork::Backup {
         backup: names.backup_id(run)?,
-        cycles,
+        cycles: Cycles {
+            to: to?,
+            count: raw.cycles(),
+            every,
+        },
     })
 }
 
@@ -133,63 +102,28 @@ fn load(
     names: &Names<'_>,
     findings: &mut Findings<'_>,
 ) -> Option<NoiseWork> {
-    let RawNoise {
-        run: _,
-        system: _,
-        to,
-        cycles,
-        every,
-        users,
-    } = at.get();
-    let spans = [
-        ("to", to.as_ref().map(At::span)),
-        ("cycles", cycles.as_ref().map(At::span)),
-        ("every", every.as_ref().map(At::span)),
-    ];
-    for (key, span) in spans
-        .into_iter()
-        .filter_map(|(key, span)| Some((key, span?)))
+    at.get().refuse(TableKind::LoadNoise, findings);
+    if names
+        .raw_workload(run.get())
+        .is_some_and(|raw| raw.block.is_some())
     {
-        findings.error(
-            span,
-            format!("`{key}` is not supported for load"),
-            "only backups have it: remove it",
-        );
-    }
-    let block = names
-        .raw
-        .workload
-        .iter()
-        .any(|(name, raw)| name.get() == run.get() && raw.get().block.is_some());
-    if block {
         let help = "name a backup workload, or one of the kind tpcc or sysbench";
-        findings.error(
-            run.span(),
-            format!(
-                "`{}` is a block workload, which runs on no system",
-                run.get()
-            ),
-            help,
+        let message = format!(
+            "`{}` is a block workload, which runs on no system",
+            run.get()
         );
+        findings.error(run.span(), message, help);
         return None;
     }
-    let users = findings.required(&at.span(), "users", users, "state how many: users = 8");
-    let users = whole(
-        users?,
-        "the number of users",
-        1..=load::MOST_CONNECTIONS,
-        findings,
-    )?;
+    let help = "state how many: users = 8";
+    let users = findings.required(&at.span(), "users", &at.get().users, help)?;
     Some(NoiseWork::Load {
         workload: names.workload_id(run.get())?,
-        load: LoadShape::Closed {
-            users,
-            connections: users,
-        },
+        load: LoadShape::closed(users.value()),
     })
 }
 
-/// What cannot be measured with noise and without.
+/// Refuses keys whose figures cannot be taken with noise and without.
 fn refuse_beside(raw: &RawStep, at: Range<usize>, findings: &mut Findings<'_>) {
     for (key, set) in [
         ("find", raw.find.is_some()),

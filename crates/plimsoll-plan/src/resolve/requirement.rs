@@ -1,38 +1,30 @@
 //! Requirements of a plan and of its steps.
 
-use super::backup;
-use super::names::Names;
 use crate::findings::Findings;
-use crate::raw::{RawPlan, RawStep};
-use crate::requirement::{PlanRequirement, Requirement};
+use crate::raw::RawPlan;
+use crate::requirement::PlanRequirement;
 use crate::resolved::Step;
 use crate::value::At;
 
-/// Those of the plan first, then those of its steps.
+/// Requirements of the plan first, then those of its steps.
 pub(super) fn resolve_all(
     raw: &RawPlan,
     steps: &[Step],
-    names: &Names<'_>,
     findings: &mut Findings<'_>,
 ) -> Vec<PlanRequirement> {
-    let mut all: Vec<PlanRequirement> = parse(raw.require.as_ref(), findings)
-        .map(|requirement| PlanRequirement {
-            step: None,
-            requirement,
-        })
-        .collect();
+    let mut all = Vec::new();
+    parse(None, &raw.require, &mut all, findings);
     for (index, step) in raw.step.iter().map(At::get).enumerate() {
-        let Some(require) = &step.require else {
-            continue;
-        };
-        refuse(step, require, names, findings);
+        if let (Some(require), Some(_)) = (&step.require, &step.find) {
+            findings.error(
+                require.span(),
+                "`require` cannot be combined with `find`",
+                "a search goes beyond its limit to find it: require the limit in a step of its own, at a fixed load",
+            );
+        }
         // A step that cannot be resolved is reported, and there is no plan.
         let name = steps.get(index).map(|step| step.name().to_owned());
-        let own = parse(Some(require), findings).map(|requirement| PlanRequirement {
-            step: name.clone(),
-            requirement,
-        });
-        all.extend(own);
+        parse(name, &step.require, &mut all, findings);
     }
     let abort = raw.abort_on_fail.as_ref().filter(|abort| *abort.get());
     if let Some(abort) = abort
@@ -48,43 +40,22 @@ pub(super) fn resolve_all(
 }
 
 fn parse(
-    require: Option<&At<Vec<At<String>>>>,
+    step: Option<String>,
+    require: &Option<At<Vec<At<String>>>>,
+    all: &mut Vec<PlanRequirement>,
     findings: &mut Findings<'_>,
-) -> impl Iterator<Item = Requirement> + use<> {
-    let texts = require.into_iter().flat_map(|texts| texts.get());
-    let mut all = Vec::new();
-    for text in texts {
+) {
+    for text in require.iter().flat_map(|texts| texts.get()) {
         match text.get().parse() {
-            Ok(requirement) => all.push(requirement),
+            Ok(requirement) => all.push(PlanRequirement {
+                step: step.clone(),
+                requirement,
+            }),
             Err(why) => {
+                let why: String = why;
                 let message = format!("`{}` is no requirement", text.get());
                 findings.error(text.span(), message, why);
             }
         }
-    }
-    all.into_iter()
-}
-
-/// Where there are no loads that could keep it.
-fn refuse(
-    step: &RawStep,
-    require: &At<Vec<At<String>>>,
-    names: &Names<'_>,
-    findings: &mut Findings<'_>,
-) {
-    let run = step.run.as_ref();
-    if run.is_some_and(|run| backup::is_backup(run.get(), names)) {
-        findings.error(
-            require.span(),
-            "`require` is not supported for a backup workload",
-            "remove it",
-        );
-    }
-    if step.find.is_some() {
-        findings.error(
-            require.span(),
-            "`require` cannot be combined with `find`",
-            "a search goes beyond its limit to find it: require the limit in a step of its own, at a fixed load",
-        );
     }
 }

@@ -2,31 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use super::names::{Names, check_name, known, names_of};
-use super::step_keys::{measure, unique};
+use super::names::{Names, check_name};
+use super::step_keys::{measure, step_name};
 use super::step_media::media;
-use super::values::{scaled, time_or, whole};
+use super::values::{at_most, scaled};
 use super::workload::sysbench_lacks;
 use super::{backup, block, cut, events, find, host, load, noise};
 use crate::Options;
 use crate::findings::Findings;
-use crate::raw::RawStep;
-use crate::resolved::{CheckPolicy, LoadStep, Pacing, ResetMethod, ResetPolicy, Step};
+use crate::raw::{PlanTable, RawStep, TableKind};
+use crate::resolved::{LoadStep, Pacing, Step};
 use crate::schedule::Timeline;
 use crate::units::Nanos;
-use crate::value::{At, RawTime};
+use crate::value::{At, OptionalKey};
 
 const MOST_STEPS: usize = 1000;
-
-const DEFAULT_RETRIES: u32 = 10;
+/// Of a block workload all jobs may be repeated more often.
+const MOST_REPEATS: u32 = 100;
 const DEFAULT_RAMP: Nanos = Nanos::from_secs(10);
-const DEFAULT_COOL: Nanos = Nanos::from_secs(30);
 
-pub(super) fn resolve_all(
-    names: &Names<'_>,
-    options: &Options,
-    findings: &mut Findings<'_>,
-) -> Vec<Step> {
+pub(super) fn resolve_all(names: &Names<'_>, findings: &mut Findings<'_>) -> Vec<Step> {
     let steps = &names.raw.step;
     if steps.is_empty() && !findings.explains_name("step", "") {
         findings.error(
@@ -42,6 +37,17 @@ pub(super) fn resolve_all(
             "make several plans of it",
         );
     }
+    let mut taken = written_names(steps, findings);
+    let steps: Vec<Step> = steps
+        .iter()
+        .take(MOST_STEPS)
+        .filter_map(|step| resolve(step, names, &mut taken, findings))
+        .collect();
+    noise::warn_of_other_victims(&steps, names, findings);
+    steps
+}
+
+fn written_names(steps: &[At<RawStep>], findings: &mut Findings<'_>) -> BTreeSet<String> {
     let mut taken = BTreeSet::new();
     for name in steps.iter().filter_map(|step| step.get().name.as_ref()) {
         check_name(name, "step", findings);
@@ -53,167 +59,126 @@ pub(super) fn resolve_all(
             );
         }
     }
-    let steps = steps.iter().take(MOST_STEPS);
-    let resolve = |step: &At<RawStep>| {
-        let run = step.get().run.as_ref();
-        if run.is_some_and(|run| backup::is_backup(run.get(), names)) {
-            backup::resolve_step(step, names, &mut taken, options, findings).map(Step::Backup)
-        } else if block::is_block(step.get(), names) {
-            block::resolve_step(step, names, &mut taken, options, findings).map(Step::Block)
-        } else {
-            load_step(step, names, &mut taken, options, findings)
-                .map(|step| Step::Load(Box::new(step)))
-        }
-    };
-    let steps: Vec<Step> = steps.filter_map(resolve).collect();
-    noise::warn_of_other_victims(&steps, names, findings);
-    steps
+    taken
+}
+
+fn resolve(
+    at: &At<RawStep>,
+    names: &Names<'_>,
+    taken: &mut BTreeSet<String>,
+    findings: &mut Findings<'_>,
+) -> Option<Step> {
+    let run = at.get().run.as_ref();
+    if run.is_some_and(|run| backup::is_backup(run.get(), names)) {
+        backup::resolve_step(at, names, taken, findings).map(Step::Backup)
+    } else if block::is_block(at.get(), names) {
+        block::resolve_step(at, names, taken, findings).map(Step::Block)
+    } else {
+        let step = load_step(at, names, taken, findings)?;
+        Some(Step::Load(Box::new(step)))
+    }
 }
 
 fn load_step(
     at: &At<RawStep>,
     names: &Names<'_>,
     taken: &mut BTreeSet<String>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<LoadStep> {
     let raw = at.get();
-    block::refuse_on_load(raw, findings);
-    backup::refuse_elsewhere(raw, findings);
-    let help = format!("name a workload: {}", names_of(&names.raw.workload));
-    let workload = findings.required(&at.span(), "run", &raw.run, &help);
-    let workload = workload.filter(|name| known(&names.raw.workload, "workload", name, findings));
-    let help = format!("name a system: {}", names_of(&names.raw.system));
-    let system = findings.required(&at.span(), "system", &raw.system, &help);
-    let system = system.filter(|name| known(&names.raw.system, "system", name, findings));
+    raw.refuse(TableKind::LoadStep, findings);
+    let workload = names.workload(&at.span(), &raw.run, findings);
+    let system = names.system(&at.span(), &raw.system, findings);
     let on = media(at, system, names, findings);
     let points = load::points(at, findings);
-    let repeat = raw
-        .repeat
-        .as_ref()
-        .map_or(Some(1), |n| whole(n, "`repeat`", 1..=100, findings));
-    let precondition = load::precondition(at, points.as_deref(), options, findings);
-    let timeline = timeline(at, options, findings);
-    let measure = timeline.as_ref().map(|timeline| timeline.measure);
-    let search = find::resolve(
-        at,
-        points.as_deref(),
-        workload,
-        measure,
-        names,
-        options,
-        findings,
-    );
-    let pacing = pacing(raw, findings);
-    let retries = raw.max_retries.as_ref();
-    let max_retries = retries.map_or(Some(DEFAULT_RETRIES), |n| {
-        whole(n, "`max_retries`", 0..=1000, findings)
-    });
+    let repeat = match &raw.repeat {
+        Some(repeat) => at_most(repeat, "repeat", MOST_REPEATS, findings),
+        None => raw.repeat(),
+    };
+    let precondition = load::precondition(at, points.as_deref(), names.options, findings);
+    let timeline = timeline(at, names.options, findings);
+    let measure = timeline.measure;
+    let search = find::resolve(at, points.as_deref(), workload, measure, names, findings);
+    refuse_thinking(raw, findings);
     sysbench_lacks(raw, names, findings);
-    let power_cut = cut::resolve(at, system, on.as_deref(), names, options, findings);
-    let events = events::resolve(raw, on.as_deref(), names, options, findings);
-    let from = host::of_step(raw, system, points.as_deref(), names, findings);
-    single(raw, system, names, findings);
-    let noise = noise::resolve(at, names, options, findings);
-    let workload = workload?.get().clone();
-    let name = raw
-        .name
-        .as_ref()
-        .map_or_else(|| unique(&workload, taken), |name| name.get().clone());
+    let power_cut = cut::resolve(at, system, on.as_deref(), names, findings);
+    let events = events::resolve(at, on.as_deref(), names, findings);
+    let from = host::load_hosts(raw, system, points.as_deref(), names, findings);
+    refuse_several(raw, system, names, findings);
+    let noise = noise::resolve(at, names, findings);
+    let workload = workload?.get();
     Some(LoadStep {
-        name,
-        workload: names.workload_id(&workload)?,
+        name: step_name(raw, workload, taken),
+        workload: names.workload_id(workload)?,
         system: names.system_id(system?.get())?,
         on: names.medium_ids(&on?)?,
         points: points?,
-        repeat: repeat?,
-        precondition: precondition?,
-        search: search?,
-        reset: raw
-            .reset
-            .as_ref()
-            .map_or(ResetPolicy::Never, |reset| *reset.get()),
-        reset_by: raw
-            .reset_by
-            .as_ref()
-            .map_or(ResetMethod::Auto, |method| *method.get()),
-        timeline: timeline?,
-        pacing: pacing?,
-        check: raw
-            .check
-            .as_ref()
-            .map_or(CheckPolicy::EachPoint, |check| *check.get()),
-        max_retries: max_retries?,
-        power_cut: power_cut?,
-        events: events?,
-        from: from?,
-        noise: noise?,
+        repeat,
+        precondition,
+        search,
+        reset: raw.reset(),
+        reset_by: raw.reset_by(),
+        timeline,
+        pacing: Pacing {
+            keying: raw.keying_and_think(),
+            think: raw.keying_and_think(),
+        },
+        check: raw.check(),
+        max_retries: raw.max_retries(),
+        power_cut,
+        events,
+        from,
+        noise,
     })
 }
 
-fn timeline(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Option<Timeline> {
-    let mut part = |value: &Option<At<RawTime>>, default| {
-        let nanos = time_or(value, default, findings)?;
-        scaled(
-            nanos,
-            options,
-            value.as_ref().map_or(at.span(), At::span),
-            findings,
-        )
-    };
-    let warm = part(&at.get().ramp, DEFAULT_RAMP);
-    let cool = part(&at.get().cool, DEFAULT_COOL);
-    Some(Timeline {
-        measure: measure(at, options, findings)?,
-        warm: warm?,
-        cool: cool?,
-    })
+fn timeline(at: &At<RawStep>, options: &Options, findings: &mut Findings<'_>) -> Timeline {
+    let raw = at.get();
+    let warm = raw.ramp.value().unwrap_or(DEFAULT_RAMP);
+    let warm = scaled(warm, options, raw.ramp.span_or(&at.span()), findings);
+    let cool = raw.cool.span_or(&at.span());
+    let cool = scaled(raw.cool(), options, cool, findings);
+    Timeline {
+        measure: measure(at, options, findings),
+        warm,
+        cool,
+    }
 }
 
-/// What takes a single system.
-fn single(
+/// Refuses keys that take a single system where there are several.
+fn refuse_several(
     raw: &RawStep,
     system: Option<&At<String>>,
     names: &Names<'_>,
     findings: &mut Findings<'_>,
 ) {
-    let count =
+    let system =
         system.and_then(|name| names.systems.iter().find(|known| known.name == *name.get()));
-    let count = count.map_or(1, |system| system.count);
+    let Some(system) = system.filter(|system| system.count > 1) else {
+        return;
+    };
     let keys = [
         ("find", raw.find.as_ref().map(At::span)),
         ("power_cut", raw.power_cut.as_ref().map(At::span)),
         ("event", raw.event.as_ref().map(At::span)),
     ];
     for (key, span) in keys {
-        if let Some(span) = span
-            && count > 1
-        {
-            let message = format!("`{key}` takes a single system, and there are {count}");
-            findings.error(
-                span,
-                message,
-                "leave `count` out of the system, or make a system of its own for this step",
-            );
-        }
+        let Some(span) = span else { continue };
+        let message = format!(
+            "`{key}` takes a single system, and there are {}",
+            system.count
+        );
+        findings.error(
+            span,
+            message,
+            "leave `count` out of the system, or make a system of its own for this step",
+        );
     }
 }
 
-fn pacing(raw: &RawStep, findings: &mut Findings<'_>) -> Option<Pacing> {
-    let Some(value) = &raw.keying_and_think else {
-        return Some(Pacing::default());
-    };
-    let factor = *value.get();
-    if !(0.0..=1000.0).contains(&factor) {
-        findings.error(
-            value.span(),
-            format!("`keying_and_think` cannot be {factor}"),
-            "0 is off, 1 as specified, at most 1000",
-        );
-        return None;
-    }
+fn refuse_thinking(raw: &RawStep, findings: &mut Findings<'_>) {
     if let Some(rate) = &raw.rate
-        && factor > 0.0
+        && raw.keying_and_think() > 0.0
     {
         let help = "with a rate, transactions come when they are due; remove one of the two";
         findings.error(
@@ -222,9 +187,4 @@ fn pacing(raw: &RawStep, findings: &mut Findings<'_>) -> Option<Pacing> {
             help,
         );
     }
-    // Not -0.0, which reads oddly.
-    Some(Pacing {
-        keying: factor.abs(),
-        think: factor.abs(),
-    })
 }

@@ -8,7 +8,7 @@ use crate::raw::RawStep;
 use crate::resolved::{MediumKind, SystemKind};
 use crate::value::At;
 
-/// Of a step that loads a system: those that the system keeps its data on.
+/// Media that the system of a load step keeps its data on.
 pub(super) fn media(
     at: &At<RawStep>,
     system: Option<&At<String>>,
@@ -18,7 +18,7 @@ pub(super) fn media(
     media_if(SystemKind::needs_medium, at, system, names, findings)
 }
 
-/// Of a step that backs up a system: also an existing server is restored on a medium of the plan's.
+/// Media of a backup step: also an existing server is restored on a medium of the plan's.
 pub(super) fn needed_media(
     at: &At<RawStep>,
     system: Option<&At<String>>,

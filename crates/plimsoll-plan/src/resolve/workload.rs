@@ -2,27 +2,14 @@
 
 use super::block;
 use super::names::Names;
-use super::values::whole;
 use crate::Options;
 use crate::findings::Findings;
-use crate::raw::{RawBackup, RawStep, RawSysbench, RawTpcc, RawWorkload};
-use crate::resolved::{Block, Distribution, Home, Sysbench, Tpcc, TxnMode, Workload};
+use crate::raw::{PlanTable, RawBackup, RawStep, RawSysbench, RawTpcc, RawWorkload};
+use crate::resolved::{Block, Sysbench, Tpcc, TxnMode, Workload};
 use crate::toml_text::toml_key;
-use crate::value::At;
+use crate::value::{At, Whole};
 
-const MOST_WAREHOUSES: u32 = 100_000;
-const MOST_TABLES: u32 = 1_000;
-/// Ids are integers of four bytes, and ranges and inserts go beyond the rows.
-const MOST_ROWS: u32 = 1_000_000_000;
-const MOST_POINT_SELECTS: u32 = 1_000;
-const LARGEST_RANGE: u32 = 1_000_000;
-
-/// As in sysbench 1.0.20, `oltp_common.lua`.
-const DEFAULT_TABLES: u32 = 1;
-const DEFAULT_POINT_SELECTS: u32 = 10;
-const DEFAULT_RANGE_SIZE: u32 = 100;
-
-/// What a workload loads.
+/// A workload by what it loads.
 pub(super) enum ResolvedWorkload<'r> {
     /// A system.
     Load(Workload),
@@ -36,7 +23,6 @@ pub(super) fn resolve<'r>(
     name: &str,
     raw: &'r At<RawWorkload>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<ResolvedWorkload<'r>> {
     let RawWorkload {
@@ -45,18 +31,13 @@ pub(super) fn resolve<'r>(
         block: with_block,
         backup: with_backup,
     } = raw.get();
-    let kinds = [
-        ("tpcc", with_tpcc.as_ref().map(At::span)),
-        ("sysbench", with_sysbench.as_ref().map(At::span)),
-        ("block", with_block.as_ref().map(At::span)),
-        ("backup", with_backup.as_ref().map(At::span)),
-    ];
-    let mut kinds = kinds
-        .into_iter()
+    let spans = raw.get().spans();
+    let mut written = ["tpcc", "sysbench", "block", "backup"]
+        .iter()
+        .zip(spans)
         .filter_map(|(kind, span)| Some((kind, span?)));
-    let first = kinds.next();
-    if let Some((first, _)) = first
-        && let Some((_, also)) = kinds.next()
+    if let Some((first, _)) = written.next()
+        && let Some((_, also)) = written.next()
     {
         let help = "make two workloads of it, each with a name of its own";
         findings.error(
@@ -67,14 +48,14 @@ pub(super) fn resolve<'r>(
         return None;
     }
     match (with_tpcc, with_sysbench, with_block, with_backup) {
-        (Some(at), ..) => tpcc(name, at, names, options, findings)
+        (Some(at), ..) => tpcc(name, at, names, findings)
             .map(Workload::Tpcc)
             .map(ResolvedWorkload::Load),
-        (_, Some(at), ..) => sysbench(at, options, findings)
+        (_, Some(at), ..) => sysbench(at, names.options, findings)
             .map(Workload::Sysbench)
             .map(ResolvedWorkload::Load),
         (_, _, Some(at), _) => {
-            block::resolve(name, at, options, findings).map(ResolvedWorkload::Block)
+            block::resolve(name, at, names.options, findings).map(ResolvedWorkload::Block)
         }
         (.., Some(at)) => Some(ResolvedWorkload::Backup(at)),
         (None, None, None, None) => {
@@ -97,26 +78,19 @@ pub(super) fn resolve<'r>(
 
 fn tpcc(
     name: &str,
-    tpcc: &At<RawTpcc>,
+    at: &At<RawTpcc>,
     names: &Names<'_>,
-    options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Tpcc> {
-    let RawTpcc {
-        warehouses,
-        mode: _,
-        home,
-    } = tpcc.get();
     let help = "state how much data: warehouses = 4 (about 100 MB each)";
-    let warehouses = findings.required(&tpcc.span(), "warehouses", warehouses, help);
-    let warehouses =
-        warehouses.and_then(|at| size(at, "warehouses", MOST_WAREHOUSES, options, findings));
-    let mode = mode(name, tpcc, names, findings);
-    let home = home.as_ref().map_or(Home::Fixed, |home| *home.get());
+    let warehouses = findings
+        .required(&at.span(), "warehouses", &at.get().warehouses, help)
+        .and_then(|written| size(written, "warehouses", names.options, findings));
+    let mode = mode(name, at, names, findings);
     Some(Tpcc {
         warehouses: warehouses?,
         mode: mode?,
-        home,
+        home: at.get().home(),
     })
 }
 
@@ -125,78 +99,48 @@ fn sysbench(
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<Sysbench> {
-    let RawSysbench {
-        script,
-        tables,
-        rows,
-        distribution,
-        point_selects,
-        range_size,
-    } = at.get();
+    let raw = at.get();
     let help = "state what a transaction does: script = \"read_write\"";
-    let script = findings
-        .required(&at.span(), "script", script, help)
-        .map(|script| *script.get());
+    let script = findings.required(&at.span(), "script", &raw.script, help);
     let help = "state how much data: rows = 100000 (of each table, about 250 bytes each)";
-    let rows = findings.required(&at.span(), "rows", rows, help);
-    let rows = rows.and_then(|at| size(at, "rows", MOST_ROWS, options, findings));
-    for (key, value) in [("point_selects", point_selects), ("range_size", range_size)] {
-        if let Some(value) = value
-            && let Some(script) = script.filter(|script| !script.has_ranges())
+    let rows = findings
+        .required(&at.span(), "rows", &raw.rows, help)
+        .and_then(|rows| size(rows, "rows", options, findings));
+    let script = script?.value();
+    let ranges = match script.has_ranges() {
+        true => raw.clone(),
+        false => RawSysbench::default(),
+    };
+    for (key, span) in [
+        ("point_selects", raw.point_selects.as_ref().map(At::span)),
+        ("range_size", raw.range_size.as_ref().map(At::span)),
+    ] {
+        if let Some(span) = span
+            && !script.has_ranges()
         {
             let message = format!("`{key}` changes nothing for the script {}", script.name());
             findings.warn(
-                value.span(),
+                span,
                 message,
                 "only read_write and read_only have; remove it",
             );
         }
     }
-    let mut number = |value: &Option<At<i64>>, key: &str, default, bounds| match value {
-        None => Some(default),
-        Some(value) => whole(value, &format!("`{key}`"), bounds, findings),
-    };
-    let tables = number(tables, "tables", DEFAULT_TABLES, 1..=MOST_TABLES);
-    let point_selects = number(
-        point_selects,
-        "point_selects",
-        DEFAULT_POINT_SELECTS,
-        0..=MOST_POINT_SELECTS,
-    );
-    let range_size = number(
-        range_size,
-        "range_size",
-        DEFAULT_RANGE_SIZE,
-        1..=LARGEST_RANGE,
-    );
-    let script = script?;
-    let ranged = |value: Option<u32>, default| {
-        value.map(|value| if script.has_ranges() { value } else { default })
-    };
     Some(Sysbench {
         script,
-        tables: tables?,
+        tables: raw.tables(),
         rows: rows?,
-        distribution: distribution
-            .as_ref()
-            .map_or(Distribution::Special, |distribution| *distribution.get()),
-        point_selects: ranged(point_selects, DEFAULT_POINT_SELECTS)?,
-        range_size: ranged(range_size, DEFAULT_RANGE_SIZE)?,
+        distribution: raw.distribution(),
+        point_selects: ranges.point_selects(),
+        range_size: ranges.range_size(),
     })
 }
 
-/// What a step asks of its workload that sysbench does not have.
+/// Refuses what a step asks of its workload that sysbench does not have.
 pub(super) fn sysbench_lacks(step: &RawStep, names: &Names<'_>, findings: &mut Findings<'_>) {
     let Some(run) = &step.run else { return };
-    let Some((_, workload)) = names
-        .raw
-        .workload
-        .iter()
-        .find(|(name, _)| name.get() == run.get())
-    else {
-        return;
-    };
-    if workload.get().sysbench.is_none() {
+    let workload = names.raw_workload(run.get());
+    if workload.is_none_or(|workload| workload.sysbench.is_none()) {
         return;
     }
     if let Some(cut) = &step.power_cut {
@@ -210,33 +154,30 @@ pub(super) fn sysbench_lacks(step: &RawStep, names: &Names<'_>, findings: &mut F
             "sysbench's tables keep no trace of them: use a tpcc workload, or remove it",
         );
     }
-    if let Some(think) = step
-        .keying_and_think
-        .as_ref()
-        .filter(|think| *think.get() > 0.0)
+    if let Some(think) = &step.keying_and_think
+        && step.keying_and_think() > 0.0
     {
-        let message = format!("`keying_and_think` has no meaning for `{}`", run.get());
         findings.error(
             think.span(),
-            message,
+            format!("`keying_and_think` is not supported for `{}`", run.get()),
             "sysbench's users neither type nor think: remove it, or set a `rate`",
         );
     }
 }
 
-/// Multiplied by the data scale.
-fn size(
-    at: &At<i64>,
+/// A number of warehouses or rows, multiplied by the data scale.
+fn size<const LEAST: i64, const MOST: i64>(
+    at: &At<Whole<LEAST, MOST>>,
     key: &str,
-    most: u32,
     options: &Options,
     findings: &mut Findings<'_>,
 ) -> Option<u32> {
-    let written = whole(at, &format!("`{key}`"), 1..=most, findings)?;
-    let scaled = (f64::from(written) * options.data_scale).round().max(1.0);
-    if scaled > f64::from(most) {
+    let scaled = (f64::from(at.value()) * options.data_scale)
+        .round()
+        .max(1.0);
+    if scaled > MOST as f64 {
         let message = format!(
-            "times {} this is more than {most} {key}",
+            "times {} this is more than {MOST} {key}",
             options.data_scale
         );
         findings.error(at.span(), message, "choose a smaller --data-scale");

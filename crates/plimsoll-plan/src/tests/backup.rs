@@ -271,7 +271,7 @@ fn what_neither_saves_nor_can_be_saved_is_reported() {
       help: 1 to 1000 is possible
     39:9: 3 has no unit
       help: write times with a unit and in quotes: "3s"
-    44:10: `cycles` is not supported here
+    44:10: `cycles` is not supported for a load on a system
       help: only the step of a [workload.NAME.backup] has it, and an entry of `noise`: remove it
     "#);
 }

@@ -195,17 +195,17 @@ max_retries = 5000
       help: 1 to 100000 is possible
     11:9: the ladder is empty
       help: users = [1, 2, 4, 8]
-    15:13: the number of users cannot be 0
+    15:13: `users` cannot be 0
       help: 1 to 100000 is possible
     15:16: 10001 users, each with a connection
       help: at most 10000 can be open: share them, with connections = 64
     19:9: `users` has to be one number beside a `rate`
       help: with a rate, `users` is how many transactions can be under way at once; or make two steps
-    20:13: the rate cannot be 0
+    20:13: `rate` cannot be 0
       help: transactions per second: above 0, at most 1000000
-    20:16: the rate cannot be -1
+    20:16: `rate` cannot be -1
       help: transactions per second: above 0, at most 1000000
-    20:20: the rate cannot be NaN
+    20:20: `rate` cannot be NaN
       help: transactions per second: above 0, at most 1000000
     21:9: `queue` cannot be -5
       help: 0 to 10000000 is possible
@@ -213,7 +213,7 @@ max_retries = 5000
       help: 0 is off, 1 as specified, at most 1000
     23:1: `users` is missing
       help: state how many: users = 8, or a ladder users = [1, 2, 4, 8]
-    26:12: `arrivals` has no meaning without a `rate`
+    26:12: `arrivals` is not supported without a `rate`
       help: add rate = 100, or remove it
     27:15: `max_retries` cannot be 5000
       help: 0 to 1000 is possible
@@ -248,7 +248,7 @@ users = 1
 on = []
 "#;
     assert_snapshot!(bad(text), @r#"
-    5:8: the path is empty
+    5:8: `path` is empty
       help: write one line of text here
     10:1: `on` is missing, and the plan has several media
       help: state which, for example on = ["a"]; known here: `a`, `b`
@@ -322,19 +322,19 @@ warehouses = 1
       help: add one: [[step]] with `run`, `system` and `users`
     4:1: the system `what` has no engine
       help: engine = "postgres", "mariadb", "mysql", "sqlite" or "mock", or url = "postgres://…" of an existing one
-    7:12: `settings` has no meaning for an existing server
+    7:12: `settings` is not supported for an existing server
       help: plimsoll changes no server that it did not start: set them there, or leave `url` out
-    8:12: `binaries` has no meaning for an existing server
+    8:12: `binaries` is not supported for an existing server
       help: only a server that plimsoll starts needs them
     9:10: this cannot be the name of plimsoll's schema
       help: 1 to 63 lower-case letters, digits and `_`, not `public` and not starting with `pg_`
     11:7: this is not the URL of a server
       help: url = "postgres://user@host:5432/database" or url = "mariadb://user@host:3306" or url = "mysql://user@host:3306" or url = "mssql://user@host:1433"
-    14:7: `url` has no meaning for sqlite
+    14:7: `url` is not supported for sqlite
       help: only an existing server has one: engine = "postgres", "mariadb", "mysql" or "sqlserver"
-    15:10: `schema` has no meaning for sqlite
+    15:10: `schema` is not supported for sqlite
       help: only an existing server needs one, see `url`
-    16:8: `mock` has no meaning for sqlite
+    16:8: `mock` is not supported for sqlite
       help: it belongs to engine = "mock"
     19:14: `port` cannot be set
       help: remove it: plimsoll starts the server apart from all others and chooses this itself
@@ -486,7 +486,7 @@ users = 1
     assert_snapshot!(bad(text), @r#"
     5:17: `change_tables` names another schema than `schema`
       help: permit changes by the schema's name: change_tables = "bench"
-    8:17: `change_tables` has no meaning for sqlite
+    8:17: `change_tables` is not supported for sqlite
       help: only an existing server has tables that plimsoll did not make
     "#);
 }

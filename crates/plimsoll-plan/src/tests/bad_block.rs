@@ -31,7 +31,7 @@ run = "w"
     assert_snapshot!(bad(text), @r#"
     5:11: `workers` cannot be 257
       help: 1 to 256 is possible
-    6:8: a file of 63MiB is too small
+    6:8: `size` cannot be 63MiB
       help: 64MiB at least
     7:8: `fill` cannot be -1
       help: how often each file is written before the first job: 0 to 100
@@ -51,7 +51,7 @@ run = "w"
       help: 1 to 4096 is possible
     15:11: `threads` cannot be 513
       help: 1 to 512 is possible
-    16:8: the rate cannot be 0
+    16:8: `rate` cannot be 0
       help: requests per second of each worker: above 0, at most 10000000
     17:16: `compressible` cannot be 200
       help: 0 to 100 is possible
@@ -122,7 +122,7 @@ run = "w"
       help: sizes and their shares in percent: block = [["4KiB", 40], ["8KiB", 60]]
     25:27: a share of space cannot be 0
       help: 1 to 100 is possible
-    26:12: `arrivals` has no meaning without a `rate` or a `curve`
+    26:12: `arrivals` is not supported without a `rate` or a `curve`
       help: add rate = 100, or remove it
     27:1: `block` is missing
       help: state how large requests are: block = "4KiB"
@@ -163,14 +163,14 @@ run = "w"
 run = "v"
 "#;
     assert_snapshot!(bad(text), @r#"
-    6:8: `read` has no meaning beside streams
+    6:8: `read` is not supported beside streams
       help: it belongs to each of them
     7:9: a `curve` cannot be combined with several streams
       help: what share of which stream would be offered? remove it, or make jobs of the streams
     9:8: this cannot be the name of a stream (also in line 14)
       help: 1 to 64 letters, digits, `-`, `_`, and in between also `.` and spaces
-    12:9: requests cannot have 65MiB
-      help: 1B to 64MiB
+    12:9: `block` cannot be 65MiB
+      help: 1B to 64MiB is possible
     14:8: two streams of the job are named `a/b`
       help: give each its own name
     17:9: the shares sum up to 0 %, not to 100 %
@@ -248,17 +248,17 @@ fn wrong_types_in_jobs() {
     21:32: expected a list of two, such as [95, 5] or ["4KiB", 40], found 5
     22:24: expected a whole number, found "x"
       help: numbers stand without quotes
-    25:8: `read` has no meaning beside streams
+    25:8: `read` is not supported beside streams
       help: it belongs to each of them
-    26:10: `random` has no meaning beside streams
+    26:10: `random` is not supported beside streams
       help: it belongs to each of them
-    27:9: `block` has no meaning beside streams
+    27:9: `block` is not supported beside streams
       help: it belongs to each of them
-    28:10: `access` has no meaning beside streams
+    28:10: `access` is not supported beside streams
       help: it belongs to each of them
     28:12: unknown key `ziff`
       help: did you mean `zipf`?
-    29:8: `sync` has no meaning beside streams
+    29:8: `sync` is not supported beside streams
       help: it belongs to each of them
     29:10: unknown key `flush`
       help: did you mean `flush_every`?

@@ -24,13 +24,15 @@ read = 0
 random = 0
 block = "4KiB"
 [workload.file.block]
-fio_job = ""
+fio_job = "x.fio"
 profile = "four-corners"
 workers = 2
 fill = 1
 job = []
 [workload.empty.block]
 job = []
+[workload.unnamed.block]
+fio_job = ""
 [workload.two.block]
 profile = "four-corners"
 [workload.two.tpcc]
@@ -59,66 +61,39 @@ fn faults_of_workloads_are_reported() {
       help: did you mean `four-corners`?
     9:11: there is no profile `nobody has this`
       help: known here: `crystaldiskmark`, `crystaldiskmark-nvme`, `four-corners`, `four-corners-maximum`, `fsync-ladder`, `hcibench-easy-run`, `k-a`, `k-b`, `k-hci`, `snia-iops`, `snia-latency`, `snia-throughput`, `snia-write-saturation`, `sql-data-and-log`, `vdi-boot`, `vdi-desktop`, `vdi-login`
-    12:10: `source` has no meaning beside a `profile`
+    12:10: `source` is not supported beside a `profile`
       help: it has one of its own
     13:1: these jobs are not those of the profile `four-corners`
       help: remove `profile`, and state with `source` where they come from; or remove the jobs
-    19:11: the job file is empty
-      help: write one line of text here
-    20:11: `profile` has no meaning beside a `fio_job`
+    20:11: `profile` is not supported beside a `fio_job`
       help: a job file is run as it is: remove one of the two
-    21:11: `workers` has no meaning beside a `fio_job`
+    21:11: `workers` is not supported beside a `fio_job`
       help: a job file is run as it is: remove one of the two
-    22:8: `fill` has no meaning beside a `fio_job`
+    22:8: `fill` is not supported beside a `fio_job`
       help: a job file is run as it is: remove one of the two
-    23:7: `job` has no meaning beside a `fio_job`
+    23:7: `job` is not supported beside a `fio_job`
       help: a job file is run as it is: remove one of the two
     25:7: there is no job
       help: add one: [[workload.NAME.block.job]]
-    26:1: `two` is a tpcc workload already
+    27:11: `fio_job` is empty
+      help: write one line of text here
+    28:1: `two` is a tpcc workload already
       help: make two workloads of it, each with a name of its own
-    34:11: the job `j` has 69632 requests in flight over all workers
+    36:11: the job `j` has 69632 requests in flight over all workers
       help: 65536 at most: fewer workers, threads or a smaller depth
     "#);
 }
 
 #[test]
-fn keys_of_a_load_mean_nothing_for_a_block_workload() {
-    for key in [
-        "system = \"db\"",
-        "users = 1",
-        "rate = 5",
-        "rate_to = 6",
-        "connections = 1",
-        "precondition = { lasts = \"1s\" }",
-        "find = { p99_ms = 1 }",
-        "reset = \"never\"",
-        "reset_by = \"auto\"",
-        "arrivals = \"poisson\"",
-        "queue = 1",
-        "cool = \"1s\"",
-        "keying_and_think = 1",
-        "check = \"off\"",
-        "max_retries = 1",
-        "power_cut = \"1s\"",
-    ] {
-        let message = bad(&with("profile = \"k-b\"", key));
-        let name = key.split(' ').next().unwrap();
-        assert!(
-            message.starts_with("8:") && message.matches("help: ").count() == 1,
-            "{key}: {message}"
-        );
-        assert!(
-            message.contains(&format!("`{name}` is not supported for a block workload")),
-            "{key}: {message}"
-        );
-    }
-    assert_snapshot!(bad(&with("profile = \"k-b\"", "users = 8\nsystem = \"db\"")), @r"
+fn keys_of_a_load_are_refused_in_a_block_workload() {
+    assert_snapshot!(bad(&with("profile = \"k-b\"", "users = 8\nsystem = \"db\"\nfrom = [\"gen1\"]")), @r#"
     8:9: `users` is not supported for a block workload
       help: how many requests, and how many at a time, stands in the jobs: `depth`, `threads`, `rate`, `curve`
     9:10: `system` is not supported for a block workload
       help: fio works on the medium itself: remove it
-    ");
+    10:8: `from` is not supported for a block workload
+      help: only load on systems comes from other hosts: remove it
+    "#);
 }
 
 const WRONG_STEPS: &str = r#"title = "t"
@@ -245,13 +220,13 @@ users = 1
         .expect_err("this plan is wrong")
         .to_string();
     assert_snapshot!(errors, @r#"
-    4:8: `path` and `device` exclude each other
+    4:8: `path` is not supported beside a `device`
       help: a medium is one of the three: remove the other, or make two media of it
-    5:8: `fill` has no meaning without a `drive`
+    5:8: `fill` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
     7:10: `/dev/../etc` is not the path of a device
       help: its path below /dev, such as device = "/dev/disk/by-id/nvme-…"; a directory is a `path`
-    10:9: `drive` and `device` exclude each other
+    10:9: `drive` is not supported beside a `device`
       help: a medium is one of the three: remove the other, or make two media of it
     12:10: `nvme0n1` is not the path of a device
       help: its path below /dev, such as device = "/dev/disk/by-id/nvme-…"; a directory is a `path`

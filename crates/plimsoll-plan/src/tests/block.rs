@@ -3,18 +3,14 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-use super::{catalog, drives, good, media_names, shipped};
+use super::{catalog, drives, good, scaled, shipped};
 use crate::load::Arrivals;
-use crate::resolved::{
-    Access, Block, BlockJob, BlockStep, BlockStream, BlockWork, MediumKind, SizeShare, Step,
-    SyncPolicy, Zone,
-};
+use crate::resolved::{Access, Block, BlockStep, BlockStream, SizeShare, Step, SyncPolicy};
 use crate::units::{Bytes, Nanos};
 use crate::{
     MediumId, MediumNeed, Options, Parsed, PlanErrors, ResolvedPlan, describe, estimate, parse,
     profile,
 };
-use plimsoll_stats::rounds::SteadyRule;
 
 /// Every key of block workloads with a value that is not its default, next to workloads with as few keys as possible.
 pub(super) const PLAN: &str = r#"
@@ -130,127 +126,16 @@ fn block<'p>(plan: &'p ResolvedPlan, name: &str) -> &'p Block {
 }
 
 #[test]
-fn every_key_arrives() {
-    let Parsed { plan, warnings } = read(PLAN);
-    assert_eq!(warnings, []);
-    assert_eq!(
-        (plan.media[2].path.as_str(), &plan.media[2].kind),
-        ("/dev/disk/by-id/nvme-x", &MediumKind::Device)
-    );
-    assert_eq!(plan.workloads.len(), 1);
-    let corners = block(&plan, "corners");
-    let known = profile::find("four-corners").unwrap();
-    assert_eq!(
-        (corners.profile.as_str(), &corners.source, corners.jobs()),
-        ("four-corners", &known.source, &*known.jobs)
-    );
-    assert_eq!(
-        (corners.workers, corners.size, corners.fill),
-        (2, Bytes::mib(953), 2.0),
-        "whole MiB"
-    );
-    let work = BlockWork::File {
-        path: "jobs/mine.fio".into(),
-    };
-    let (profile, source) = (String::new(), "a colleague".to_owned());
-    let file = Block {
-        profile,
-        source,
-        workers: 1,
-        size: Bytes::mib(3 << 10),
-        fill: 0.0,
-        work,
-    };
-    assert_eq!(block(&plan, "file"), &file);
+fn streams_name_the_operations_of_a_job() {
+    let plan = read(PLAN).plan;
     let [mixed, appends, pair] = block(&plan, "own").jobs() else {
         panic!()
     };
-    let half = |size, percent| SizeShare {
-        size: Bytes(size),
-        percent,
-    };
-    let zone = |requests_percent, space_percent| Zone {
-        requests_percent,
-        space_percent,
-    };
-    let stream = BlockStream {
-        name: String::new(),
-        read_percent: 70,
-        random_percent: 90,
-        read_sizes: vec![half(4096, 40), half(8192, 60)],
-        write_sizes: all_of(Bytes(512)),
-        depth: 32,
-        threads: 2,
-        per_second: None,
-        arrivals: Arrivals::Poisson,
-        access: Access::Zoned(vec![zone(95, 5), zone(4, 10), zone(1, 85)]),
-        compressible_percent: 50,
-        direct: true,
-        sync: SyncPolicy::Flush { every: 16 },
-    };
-    let (name, curve) = ("RND4K Q32T2 70/30".to_owned(), vec![10.0, 50.5, 120.0]);
-    assert_eq!(
-        *mixed,
-        BlockJob {
-            name,
-            streams: vec![stream],
-            curve
-        }
-    );
-    let [appends] = appends.streams.as_slice() else {
-        panic!()
-    };
-    assert_eq!(
-        (appends.read_percent, appends.random_percent, appends.direct),
-        (0, 0, false)
-    );
-    assert_eq!(
-        (appends.per_second, appends.sync),
-        (Some(12.5), SyncPolicy::EachWrite)
-    );
-    assert_eq!(
-        (&appends.read_sizes, &appends.write_sizes),
-        (&all_of(Bytes(100)), &all_of(Bytes(100)))
-    );
+    assert_eq!(mixed.txns(), ["read", "write", "sync"]);
+    assert_eq!(appends.txns(), ["write"]);
     assert_eq!(pair.txns(), ["data read", "data write", "log write"]);
-    assert_eq!(
-        (&pair.streams[0].access, pair.streams[0].per_second),
-        (&Access::Zipf(1.1), Some(1500.0))
-    );
-}
-
-#[test]
-fn steps_arrive() {
-    let plan = read(PLAN).plan;
-    let [corners, mine, own, file] = block_steps(&plan)[..] else {
-        panic!()
-    };
-    assert_eq!(
-        (corners.at_once, corners.rounds, corners.steady),
-        (true, 3, None)
-    );
-    assert_eq!(
-        (corners.warm, corners.measure),
-        (Nanos::from_secs(2), Nanos::from_secs(60))
-    );
-    assert_eq!(
-        (mine.name.as_str(), own.name.as_str(), mine.rounds),
-        ("mine", "own", 30)
-    );
-    assert_eq!(
-        mine.steady,
-        Some(SteadyRule {
-            window: 6,
-            range: 0.3,
-            slope: 0.05
-        })
-    );
-    assert_eq!(
-        (mine.warm, mine.measure, mine.at_once),
-        (Nanos::from_secs(5), Nanos::from_secs(90), false)
-    );
-    assert_eq!((own.rounds, own.steady), (25, Some(SteadyRule::SNIA)));
-    assert_eq!(media_names(&plan, &file.on), ["here"]);
+    let known = profile::find("four-corners").unwrap();
+    assert_eq!(block(&plan, "corners").jobs(), &*known.jobs);
     assert!(plan.steps[4].load().is_some());
 }
 
@@ -396,16 +281,7 @@ fn the_data_scale_shrinks_files_and_scale_times() {
         "ramp = \"4s\"\nmeasure = \"10s\"",
     );
     let of = |scale, data_scale| {
-        let plan = parse(
-            &text,
-            &Options {
-                scale,
-                data_scale,
-                ..Options::default()
-            },
-        )
-        .unwrap()
-        .plan;
+        let plan = parse(&text, &scaled(scale, data_scale)).unwrap().plan;
         let step = block_steps(&plan)[0].clone();
         (block(&plan, "w").size, step.warm, step.measure)
     };
@@ -420,15 +296,7 @@ fn the_data_scale_shrinks_files_and_scale_times() {
     );
     assert_eq!(of(1.0, 1e300).0, Bytes(1 << 50));
     let file = with("fio_job = \"x.fio\"\nsize = \"10GiB\"", "");
-    let plan = parse(
-        &file,
-        &Options {
-            data_scale: 0.1,
-            ..Options::default()
-        },
-    )
-    .unwrap()
-    .plan;
+    let plan = parse(&file, &scaled(1.0, 0.1)).unwrap().plan;
     assert_eq!(
         block(&plan, "w").size,
         Bytes::mib(10 << 10),

@@ -2,11 +2,8 @@
 
 use insta::assert_snapshot;
 
-use super::{drives, good, media_names};
-use crate::load::LoadShape;
-use crate::resolved::{
-    DriveBacking, DriveFilesystem, DriveForm, EmulatedDrive, FlushPolicy, MediumKind, WithoutFuse,
-};
+use super::{drives, good, scaled};
+use crate::resolved::MediumKind;
 use crate::units::{Bytes, Nanos};
 use crate::{
     MediumNeed, Options, Parsed, PlanErrors, PlanEstimate, ResolvedPlan, describe, estimate, parse,
@@ -99,67 +96,6 @@ fn an_array_of_known_drives_is_a_drive() {
 }
 
 #[test]
-fn emulated_drives_arrive_with_their_defaults() {
-    let plan = read(PLAN).plan;
-    let [nvme, disk, mine] = plan.media.as_slice() else {
-        panic!("{:?}", plan.media)
-    };
-    let written = EmulatedDrive {
-        drive: "fast-ssd-1t".into(),
-        capacity: Bytes(960_000_000_000),
-        slower: 2.5,
-        auto: false,
-        fill: 0.5,
-        form: DriveForm::Block,
-        filesystem: DriveFilesystem::Xfs,
-        backing: DriveBacking::File,
-        flush: FlushPolicy::Ignored,
-        without_fuse: WithoutFuse::PlainDirectory,
-    };
-    assert_eq!(
-        (nvme.path.as_str(), &nvme.kind),
-        ("/fast", &MediumKind::Emulated(written))
-    );
-    let defaults = EmulatedDrive {
-        drive: "slow-disk-2t".into(),
-        capacity: Bytes(32 << 30),
-        slower: 1.0,
-        auto: true,
-        fill: 1.0,
-        form: DriveForm::Auto,
-        filesystem: DriveFilesystem::Ext4,
-        backing: DriveBacking::Memory,
-        flush: FlushPolicy::Honest,
-        without_fuse: WithoutFuse::Refuse,
-    };
-    assert_eq!(
-        (disk.path.as_str(), &disk.kind),
-        (".", &MediumKind::Emulated(defaults))
-    );
-    assert_eq!(
-        mine.kind.emulated().map(|drive| drive.drive.as_str()),
-        Some("./learnt/mine.toml")
-    );
-    assert_eq!(
-        plan.steps[0].load().unwrap().power_cut,
-        Some(Nanos::from_secs(25))
-    );
-    assert_eq!(plan.steps[1].load().unwrap().power_cut, None);
-    assert_eq!(
-        plan.steps[0].load().unwrap().points,
-        [4, 8].map(LoadShape::closed)
-    );
-    assert_eq!(
-        plan.steps
-            .iter()
-            .filter(|step| media_names(&plan, step.on()).contains(&disk.name.as_str()))
-            .count(),
-        2,
-        "two systems share it"
-    );
-}
-
-#[test]
 fn emulated_drives_are_described_in_full() {
     let plan = read(PLAN).plan;
     let text = describe(&plan);
@@ -210,41 +146,22 @@ fn emulated_drives_are_described_in_full() {
 
 #[test]
 fn a_power_cut_is_scaled_like_the_measurement() {
-    let options = Options {
-        scale: 0.5,
-        ..drives()
-    };
-    let plan = parse(PLAN, &options).unwrap().plan;
-    assert_eq!(
-        plan.steps[0].load().unwrap().timeline.measure,
-        Nanos::from_secs(20)
-    );
-    assert_eq!(
-        plan.steps[0].load().unwrap().power_cut,
-        Some(Nanos::from_millis(12_500))
-    );
-    assert_eq!(
-        read(&describe(&plan)).plan,
-        ResolvedPlan { scale: 1.0, ..plan }
-    );
-    let tiny = parse(
-        PLAN,
-        &Options {
-            scale: 0.01,
-            ..drives()
-        },
-    )
-    .unwrap()
-    .plan;
-    assert_eq!(
-        tiny.steps[0].load().unwrap().power_cut,
-        Some(Nanos::SECOND),
-        "the measurement keeps a second, and the cut with it"
-    );
-    assert_eq!(
-        tiny.steps[0].load().unwrap().timeline.measure,
-        Nanos::SECOND
-    );
+    for (scale, measure, cut) in [
+        (0.5, Nanos::from_secs(20), Nanos::from_millis(12_500)),
+        // The measurement keeps a second, and the cut with it.
+        (0.01, Nanos::SECOND, Nanos::SECOND),
+    ] {
+        let plan = parse(PLAN, &scaled(scale, 1.0)).unwrap().plan;
+        let step = plan.steps[0].load().unwrap();
+        assert_eq!(
+            (step.timeline.measure, step.power_cut),
+            (measure, Some(cut))
+        );
+        assert_eq!(
+            read(&describe(&plan)).plan,
+            ResolvedPlan { scale: 1.0, ..plan }
+        );
+    }
 }
 
 #[test]
@@ -294,12 +211,12 @@ fn a_drive_that_is_not_in_the_catalog_is_refused() {
     let text = PLAN
         .replace("fast-ssd-1t", "quite-another-one")
         .replace("slow-disk-2t", "");
-    assert_snapshot!(bad(&text), @r"
+    assert_snapshot!(bad(&text), @r#"
     4:9: there is no drive `quite-another-one` in the catalog
       help: `plimsoll drive list` shows them; a drive file of your own is given by its path, which ends with .toml
-    15:9: the drive is empty
+    15:9: `drive` is empty
       help: write one line of text here
-    ");
+    "#);
     let message = parse(PLAN, &Options::default()).unwrap_err().to_string();
     assert!(
         message.contains("a drive file of your own is given by its path"),
@@ -356,27 +273,27 @@ fn faults_of_drives_are_reported_at_once() {
     assert_snapshot!(bad(WRONG_DRIVES), @r#"
     1:1: the plan has no [[step]]
       help: add one: [[step]] with `run`, `system` and `users`
-    5:12: `capacity` has no meaning without a `drive`
+    5:12: `capacity` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    6:9: `speed` has no meaning without a `drive`
+    6:9: `speed` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    7:10: `slower` has no meaning without a `drive`
+    7:10: `slower` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    8:8: `fill` has no meaning without a `drive`
+    8:8: `fill` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    9:8: `form` has no meaning without a `drive`
+    9:8: `form` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    10:14: `filesystem` has no meaning without a `drive`
+    10:14: `filesystem` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    11:11: `backing` has no meaning without a `drive`
+    11:11: `backing` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    12:9: `flush` has no meaning without a `drive`
+    12:9: `flush` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
-    13:16: `without_fuse` has no meaning without a `drive`
+    13:16: `without_fuse` is not supported without a `drive`
       help: it belongs to an emulated drive: add drive = "…", or remove it
     14:1: `path` is missing
       help: name a directory: path = ".", or a drive to emulate: drive = "…"
-    17:12: a drive of 500MB is too small
+    17:12: `capacity` cannot be 500MB
       help: 512MiB at least
     18:8: `fill` cannot be 1.5
       help: a share of the capacity: 0 is a new drive, 1 a drive in steady state
@@ -388,7 +305,7 @@ fn faults_of_drives_are_reported_at_once() {
       help: write sizes with a unit and in quotes: "16GiB"
     24:8: expected a number, found "half"
       help: numbers stand without quotes
-    25:8: the path is empty
+    25:8: `path` is empty
       help: write one line of text here
     28:10: `slower` cannot be 0.5
       help: a factor of 1 to 1000: 20 makes 80 µs 1.6 ms
@@ -397,6 +314,8 @@ fn faults_of_drives_are_reported_at_once() {
     32:8: `fill` cannot be NaN
       help: a share of the capacity: 0 is a new drive, 1 a drive in steady state
     34:9: expected text in quotes, found 5
+    35:12: "-1GiB" is negative
+      help: write sizes such as "16GiB", "512MiB" or "960GB"
     38:9: `speed` and `slower` exclude each other
       help: `slower` is a fixed factor, `speed` lets plimsoll choose one or none: remove one of them
     42:9: unknown value `ful`

@@ -136,21 +136,18 @@ fn what_does_not_go_together() {
             "users = 5\nfind = { p99_ms = 1, longest = \"5s\" }",
             "`longest` is shorter than `measure`, which is 1m",
         ),
-        (
-            "users = 5\nfind = { p99_ms = -1 }",
-            "the limit cannot be -1 ms",
-        ),
+        ("users = 5\nfind = { p99_ms = -1 }", "`p99_ms` cannot be -1"),
         (
             "users = 5\nfind = { p99_ms = 1, precision = 0 }",
             "`precision` cannot be 0",
         ),
         (
             "rate = 5\nconnections = 3",
-            "`connections` has no meaning beside a `rate`",
+            "`connections` is not supported beside a `rate`",
         ),
         (
             "users = 5\nrate_to = 3",
-            "`rate_to` has no meaning without a `rate`",
+            "`rate_to` is not supported without a `rate`",
         ),
         (
             "rate = [1, 2]\nrate_to = 3",
@@ -160,7 +157,7 @@ fn what_does_not_go_together() {
         ("users = 5\nprecondition = { users = 3 }", "lasts"),
         (
             "rate = 5\nprecondition = { users = 3, lasts = \"1s\" }",
-            "`users` of a precondition has no meaning",
+            "`users` of a precondition is not supported beside a `rate`",
         ),
     ] {
         let message = bad(&with(text));
@@ -225,7 +222,7 @@ fn sizes_of_memory_follow_the_data() {
     }
     assert!(
         bad(&plan("sqlite", "scaled_settings = { a = \"1GiB\" }"))
-            .contains("no meaning for sqlite")
+            .contains("`scaled_settings` is not supported for sqlite")
     );
 }
 
@@ -321,7 +318,7 @@ fn limits_are_scaled_with_the_data_and_read_back() {
         );
         parse(&text, &Options::default()).unwrap_err().to_string()
     };
-    assert!(message("cpus = 1").contains("`limits` has no meaning for mock"));
+    assert!(message("cpus = 1").contains("`limits` is not supported for mock"));
     assert!(message("cpu_set = \"3-1\"").contains("no list of CPUs"));
     assert!(message("memory = \"1MiB\"").contains("too little for mock"));
 }

@@ -122,7 +122,7 @@ fn what_is_wrong_is_reported() {
       help: sysbench's tables keep no trace of them: use a tpcc workload, or remove it
     17:13: the power of the medium `m` cannot be cut
       help: only emulated drives can lose their power: give it a `drive`, or take it out of `on`
-    18:20: `keying_and_think` has no meaning for `w`
+    18:20: `keying_and_think` is not supported for `w`
       help: sysbench's users neither type nor think: remove it, or set a `rate`
     "#);
     assert_snapshot!(bad(&plan("tables = 2", "")), @r#"

@@ -107,8 +107,8 @@ impl Buckets {
             // Most sums begin with nothing, and many have one part.
             other if self.len() == 0 => self.clone_from(other),
             Self::Stored(counts) => match self {
-                Self::Stored(own) if own.len() + counts.len() <= MOST_STORED => {
-                    *own = added(own, counts)
+                Self::Stored(known) if known.len() + counts.len() <= MOST_STORED => {
+                    *known = added(known, counts)
                 }
                 _ => {
                     let all = self.many();
@@ -216,7 +216,7 @@ impl Buckets {
         }
     }
 
-    /// Of what a file holds: the highest value of each bucket, rising, and how many it holds.
+    /// The buckets of a file: the highest value of each, rising, and how many it holds.
     pub fn of_counts(counts: Vec<(u64, u64)>) -> Self {
         if counts.is_empty() {
             return Self::new();
@@ -228,7 +228,7 @@ impl Buckets {
         stored
     }
 
-    /// Of values that the bounds allow, in rising order, and how often each was recorded.
+    /// The buckets of values that the bounds allow, in rising order, and how often each was recorded.
     pub fn of_rising(values: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut counts: Vec<(u64, u64)> = Vec::new();
         for (value, n) in values {
@@ -241,7 +241,7 @@ impl Buckets {
         Self::of_counts(counts)
     }
 
-    /// Of other bounds; values beyond ours are an error.
+    /// The buckets of a histogram with other bounds; values beyond ours are an error.
     pub fn of_foreign(other: Histogram<u64>) -> Result<Self, HistError> {
         let mut all = empty();
         all.add(other)

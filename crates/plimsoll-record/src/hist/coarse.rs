@@ -46,7 +46,10 @@ impl Coarse {
     fn add(&mut self, bucket: u32, n: u64) {
         match self.buckets.last() {
             Some((last, _)) if *last >= bucket => {
-                match self.buckets.binary_search_by_key(&bucket, |(own, _)| *own) {
+                match self
+                    .buckets
+                    .binary_search_by_key(&bucket, |(known, _)| *known)
+                {
                     Ok(place) => self.buckets[place].1 = self.buckets[place].1.saturating_add(n),
                     Err(place) => self.buckets.insert(place, (bucket, n)),
                 }
@@ -67,7 +70,7 @@ impl Coarse {
         Ok(())
     }
 
-    /// What is added up later must not overflow either.
+    /// Itself, where sums of counts cannot overflow.
     fn checked(self) -> Result<CoarseHist, HistError> {
         let total = self
             .buckets
@@ -101,7 +104,7 @@ impl From<Coarse> for CoarseHist {
 }
 
 impl CoarseHist {
-    /// Of single values.
+    /// The histogram of single values.
     pub fn of(values: impl IntoIterator<Item = Nanos>) -> Self {
         let mut coarse = Coarse::default();
         for value in values {
@@ -114,16 +117,18 @@ impl CoarseHist {
 
     /// In rising order.
     fn all(&self) -> &[(u32, u64)] {
-        self.0.as_ref().map_or(&[], |own| own.buckets.as_slice())
+        self.0
+            .as_ref()
+            .map_or(&[], |coarse| coarse.buckets.as_slice())
     }
 
-    /// Of all values, exact.
+    /// Exact sum of all values.
     pub fn sum(&self) -> u128 {
-        self.0.as_ref().map_or(0, |own| own.sum)
+        self.0.as_ref().map_or(0, |coarse| coarse.sum)
     }
 
     fn longest(&self) -> Nanos {
-        self.0.as_ref().map_or(Nanos::ZERO, |own| own.max)
+        self.0.as_ref().map_or(Nanos::ZERO, |coarse| coarse.max)
     }
 
     /// Buckets that hold something, in rising order, with their counts; see [`coarse_bounds`].
@@ -149,10 +154,12 @@ impl CoarseHist {
     pub fn merge(&mut self, other: &Self) {
         let Some(other) = &other.0 else { return };
         let Coarse { buckets, sum, max } = &**other;
-        let own = self.0.get_or_insert_default();
-        buckets.iter().for_each(|(bucket, n)| own.add(*bucket, *n));
-        own.sum = own.sum.saturating_add(*sum);
-        own.max = own.max.max(*max);
+        let whole = self.0.get_or_insert_default();
+        buckets
+            .iter()
+            .for_each(|(bucket, n)| whole.add(*bucket, *n));
+        whole.sum = whole.sum.saturating_add(*sum);
+        whole.max = whole.max.max(*max);
     }
 
     /// As [`Hist::quantile`], to within 3.2 %.

@@ -1,4 +1,4 @@
-//! Reading an HdrHistogram of our own bounds from its V2 deflated encoding, without building one.
+//! Reading an HdrHistogram with our bounds from its V2 deflated encoding, without building one.
 //!
 //! The library clears and scans 34,000 buckets for each histogram, of which a window fills a few hundred; a run of hours
 //! has thousands of windows. Histograms of other bounds are left to it. The encoding is that of HdrHistogram's
@@ -56,7 +56,7 @@ pub(super) fn counts(bytes: &[u8]) -> Result<Option<Vec<(u64, u64)>>, HistError>
     .map(Some)
 }
 
-/// What follows a histogram: after its cookie and length come so many bytes.
+/// The bytes behind a histogram, which has as many as it states after its cookie.
 pub(super) fn after(mut bytes: &[u8]) -> Option<&[u8]> {
     let cookie = u32_of(&mut bytes).ok()?;
     let length = u32_of(&mut bytes).ok()?;
@@ -187,9 +187,9 @@ mod tests {
                 bytes[place] = byte;
             }
             match counts(&bytes) {
-                Ok(Some(own)) => prop_assert_eq!(Some(own), library_counts(&bytes)),
+                Ok(Some(counts)) => prop_assert_eq!(Some(counts), library_counts(&bytes)),
                 // What is stored is read, unless it was spoilt.
-                own => prop_assert!(spoilt.is_some(), "{:?}", own),
+                other => prop_assert!(spoilt.is_some(), "{:?}", other),
             }
         }
 

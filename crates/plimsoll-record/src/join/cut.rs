@@ -7,17 +7,17 @@ use plimsoll_plan::units::Nanos;
 use super::point_key::HostPoint;
 use crate::{PhaseId, PointId, Record};
 
-/// Of a phase that not all hosts have whole, the seconds that all have stay: with a part of the load missing the others
+/// Leaves the seconds that all hosts have of a phase that not all have whole: with a part of the load missing the others
 /// would look like a slower system.
 pub(super) fn to_common_seconds(hosts: &mut [Record], points: &[Vec<HostPoint>]) {
     for same in points {
         let mut kinds: BTreeMap<&str, Vec<HostPhase>> = BTreeMap::new();
-        for own in same {
-            for phase in phases_of(&hosts[own.host], own) {
+        for point in same {
+            for phase in phases_of(&hosts[point.host], point) {
                 kinds.entry(phase.kind).or_default().push(phase);
             }
         }
-        let hosts_of_point: BTreeSet<usize> = same.iter().map(|own| own.host).collect();
+        let hosts_of_point: BTreeSet<usize> = same.iter().map(|point| point.host).collect();
         for phases in kinds.into_values() {
             let is_on_all = phases.len() >= hosts_of_point.len();
             if is_on_all && phases.iter().all(|phase| phase.is_complete) {
@@ -37,19 +37,19 @@ struct HostPhase {
     id: PhaseId,
     kind: &'static str,
     is_complete: bool,
-    /// Of its seconds.
+    /// Starts of its seconds.
     starts: BTreeSet<Nanos>,
 }
 
-fn phases_of(record: &Record, own: &HostPoint) -> Vec<HostPhase> {
-    let is_own = |point: Option<PointId>| point == Some(own.point);
+fn phases_of(record: &Record, host_point: &HostPoint) -> Vec<HostPhase> {
+    let is_of_point = |point: Option<PointId>| point == Some(host_point.point);
     let phases = record.phases.iter();
-    let under_load = phases.filter(|phase| is_own(phase.point) && phase.kind.is_under_load());
+    let under_load = phases.filter(|phase| is_of_point(phase.point) && phase.kind.is_under_load());
     let phases = under_load.map(|phase| {
         let seconds = record.seconds.iter();
         let starts = seconds.filter(|second| second.phase == phase.id);
         HostPhase {
-            host: own.host,
+            host: host_point.host,
             id: phase.id,
             kind: phase.kind.name(),
             is_complete: phase.complete,
@@ -66,13 +66,13 @@ fn cut(record: &mut Record, phase: &HostPhase, seconds: usize) {
         .retain(|second| second.phase != phase.id || kept.contains(&second.start));
     // Percentiles come from the seconds that are left, on all hosts.
     record.windows.retain(|window| window.phase != phase.id);
-    let own = record.seconds.iter().filter(|it| it.phase == phase.id);
-    let Some(end) = own.map(|second| second.end).max() else {
-        record.phases.retain(|own| own.id != phase.id);
+    let left = record.seconds.iter().filter(|it| it.phase == phase.id);
+    let Some(end) = left.map(|second| second.end).max() else {
+        record.phases.retain(|known| known.id != phase.id);
         return;
     };
-    for own in record.phases.iter_mut().filter(|own| own.id == phase.id) {
-        own.end = end;
-        own.complete = false;
+    for cut in record.phases.iter_mut().filter(|it| it.id == phase.id) {
+        cut.end = end;
+        cut.complete = false;
     }
 }

@@ -4,7 +4,7 @@ use plimsoll_plan::Interference;
 
 use crate::{Point, PointId, Record, SubjectId};
 
-/// What makes points of several hosts the same: they were measured at the same time, after a meeting.
+/// Points of several hosts with this key are the same: they were measured at the same time, after a meeting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PointKey {
     step: u32,
@@ -18,7 +18,7 @@ pub(super) struct PointKey {
 }
 
 impl PointKey {
-    pub fn of(record: &Record, point: &Point) -> Self {
+    pub fn from_point(record: &Record, point: &Point) -> Self {
         let system = record.subjects.iter().find(|it| it.id == point.system);
         let block = record.blocks.iter().find(|block| block.point == point.id);
         Self {

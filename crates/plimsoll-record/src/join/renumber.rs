@@ -6,7 +6,7 @@ use plimsoll_plan::units::Nanos;
 
 use crate::{PhaseId, PointId, Record, SubjectId};
 
-/// From a record's own numbers and times to others.
+/// From the numbers and times of a record to others.
 pub(crate) struct Renumbering<'a> {
     pub subjects: HashMap<SubjectId, SubjectId>,
     /// Added to the numbers of points and phases.
@@ -88,7 +88,7 @@ fn load(record: &mut Record, ids: &Renumbering<'_>) {
     }
 }
 
-/// What was sampled, and what else happened.
+/// Samples, events and the rest.
 fn beside(record: &mut Record, ids: &Renumbering<'_>) {
     for it in &mut record.series {
         ids.subject(&mut it.subject);

@@ -1,4 +1,4 @@
-//! What several hosts have of the same: media, their drives, and block I/O on them.
+//! Sums over hosts: media, their drives, and block I/O on them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,10 +19,10 @@ pub(super) fn add_up(record: &mut Record) {
         .filter(|subject| matches!(subject.kind, SubjectKind::Medium | SubjectKind::Emulator))
         .map(|subject| subject.id)
         .collect();
-    let (shared, own) = std::mem::take(&mut record.series)
+    let (shared, others) = std::mem::take(&mut record.series)
         .into_iter()
         .partition(|series| is_shared.contains(&series.subject));
-    record.series = own;
+    record.series = others;
     record.series.extend(sums(shared));
     let mut diagnoses = Vec::new();
     for diagnosis in std::mem::take(&mut record.diagnoses) {
@@ -34,7 +34,7 @@ pub(super) fn add_up(record: &mut Record) {
     record.facts = add_up_facts(std::mem::take(&mut record.facts));
 }
 
-/// What differs from host to host is a fact of its device and its worker; only hosts are listed.
+/// Facts of all hosts; those that differ are of devices and workers, and only hosts are listed.
 fn add_up_facts(facts: Vec<Fact>) -> Vec<Fact> {
     let mut all: Vec<Fact> = Vec::new();
     for fact in facts {
@@ -56,7 +56,9 @@ fn add_up_blocks(record: &mut Record) {
     let mut first: BTreeMap<PointKey, PointId> = BTreeMap::new();
     let mut same: HashMap<PointId, PointId> = HashMap::new();
     for point in record.points.iter().filter(|point| point.is_block()) {
-        let of_all = *first.entry(PointKey::of(record, point)).or_insert(point.id);
+        let of_all = *first
+            .entry(PointKey::from_point(record, point))
+            .or_insert(point.id);
         same.insert(point.id, of_all);
     }
     record.points = add_up_points(std::mem::take(&mut record.points), &same);
@@ -64,7 +66,7 @@ fn add_up_blocks(record: &mut Record) {
     let mut before: HashMap<PointId, u32> = HashMap::new();
     for BlockPoint {
         point,
-        workers: own,
+        workers: of_host,
         ..
     } in &record.blocks
     {
@@ -73,7 +75,7 @@ fn add_up_blocks(record: &mut Record) {
         };
         let sum = workers.entry(*of_all).or_default();
         before.insert(*point, *sum);
-        *sum += own;
+        *sum += of_host;
     }
     for share in &mut record.shares {
         share.worker += before.get(&share.point).copied().unwrap_or_default();
@@ -109,12 +111,12 @@ fn add_up_points(points: Vec<Point>, same: &HashMap<PointId, PointId>) -> Vec<Po
         whole.users += point.users;
         whole.connections += point.connections;
         let rates = whole.offered_per_second.zip(point.offered_per_second);
-        whole.offered_per_second = rates.map(|(whole, own)| whole + own);
+        whole.offered_per_second = rates.map(|(whole, rate)| whole + rate);
     }
     all
 }
 
-/// Of each phase of block I/O the one that stands for those of all hosts.
+/// The phase that stands for each phase of block I/O of all hosts.
 fn same_phases(
     record: &mut Record,
     points: &HashMap<PointId, PointId>,
@@ -128,11 +130,11 @@ fn same_phases(
         };
         let key = (*of_all, phase.kind.name());
         let whole = *first.entry(key).or_insert(index);
-        let own = phase.clone();
+        let phase = phase.clone();
         let whole = &mut record.phases[whole];
-        same.insert(own.id, whole.id);
-        whole.end = whole.end.max(own.end);
-        whole.complete &= own.complete;
+        same.insert(phase.id, whole.id);
+        whole.end = whole.end.max(phase.end);
+        whole.complete &= phase.complete;
     }
     same
 }
@@ -202,20 +204,20 @@ pub(super) fn drive_rows(hosts: Vec<Vec<DriveRow>>) -> Vec<DriveRow> {
     let mut places: HashMap<DriveRowKey, usize> = HashMap::new();
     for (place, row) in all.iter().enumerate() {
         let DriveRow { start, end, .. } = *row;
-        let own = seconds.entry(row.subject).or_default();
-        own.insert(middle(row), DriveTime { start, end });
-        places.insert(DriveRowKey::of(row), place);
+        let of_drive = seconds.entry(row.subject).or_default();
+        of_drive.insert(middle(row), DriveTime { start, end });
+        places.insert(DriveRowKey::from_row(row), place);
     }
     for mut row in hosts.flatten() {
-        let own = seconds.get(&row.subject);
-        if let Some(time) = own.and_then(|own| nearest(own, middle(&row))) {
+        let of_drive = seconds.get(&row.subject);
+        if let Some(time) = of_drive.and_then(|times| nearest(times, middle(&row))) {
             row.start = time.start;
             row.end = time.end;
         }
-        match places.get(&DriveRowKey::of(&row)) {
+        match places.get(&DriveRowKey::from_row(&row)) {
             Some(place) => add_row(&mut all[*place], &row),
             None => {
-                places.insert(DriveRowKey::of(&row), all.len());
+                places.insert(DriveRowKey::from_row(&row), all.len());
                 all.push(row);
             }
         }
@@ -237,7 +239,7 @@ struct DriveRowKey {
 }
 
 impl DriveRowKey {
-    fn of(row: &DriveRow) -> Self {
+    fn from_row(row: &DriveRow) -> Self {
         Self {
             subject: row.subject,
             start: row.start,
@@ -274,11 +276,11 @@ fn add_row(whole: &mut DriveRow, row: &DriveRow) {
 /// The series of each medium and emulator over all hosts: space, processor time, requests.
 fn sums(series: Vec<Series>) -> Vec<Series> {
     let mut hosts: BTreeMap<(SubjectId, Metric), Vec<Series>> = BTreeMap::new();
-    for own in series {
+    for of_host in series {
         hosts
-            .entry((own.subject, own.metric))
+            .entry((of_host.subject, of_host.metric))
             .or_default()
-            .push(own);
+            .push(of_host);
     }
     hosts
         .into_values()

@@ -3,7 +3,7 @@ use crate::fixture;
 
 const LATER: Nanos = Nanos::from_millis(1500);
 
-fn of<'a>(host: &'a str, record: Record, time: &'a dyn Fn(Nanos) -> Nanos) -> HostRecord<'a> {
+fn on_host<'a>(host: &'a str, record: Record, time: &'a dyn Fn(Nanos) -> Nanos) -> HostRecord<'a> {
     HostRecord { host, record, time }
 }
 
@@ -17,20 +17,20 @@ fn committed(record: &Record) -> u64 {
 
 #[test]
 fn one_host_keeps_its_names_and_its_times_are_the_run_s() {
-    let own = fixture::record();
+    let whole = fixture::record();
     let later = |at: Nanos| at + LATER;
-    let joined = join(vec![of("n1", own.clone(), &later)]).unwrap();
-    assert_eq!(joined.points.len(), own.points.len());
-    assert_eq!(committed(&joined), committed(&own));
-    assert_eq!(joined.phases[0].start, own.phases[0].start + LATER);
-    assert_eq!(joined.media(), own.media());
+    let joined = join(vec![on_host("n1", whole.clone(), &later)]).unwrap();
+    assert_eq!(joined.points.len(), whole.points.len());
+    assert_eq!(committed(&joined), committed(&whole));
+    assert_eq!(joined.phases[0].start, whole.phases[0].start + LATER);
+    assert_eq!(joined.media(), whole.media());
     let names = |record: &Record, kind| {
         let all = record.subjects.iter().filter(|it| it.kind == kind);
         all.map(|it| it.name.clone()).collect::<Vec<String>>()
     };
     assert_eq!(
         names(&joined, SubjectKind::System),
-        names(&own, SubjectKind::System)
+        names(&whole, SubjectKind::System)
     );
     assert_eq!(
         names(&joined, SubjectKind::Worker)
@@ -44,17 +44,17 @@ fn one_host_keeps_its_names_and_its_times_are_the_run_s() {
 
 #[test]
 fn systems_of_two_hosts_are_instances_and_media_are_added_up() {
-    let own = fixture::record();
+    let whole = fixture::record();
     let later = |at: Nanos| at + LATER;
     let same = |at: Nanos| at;
     let joined = join(vec![
-        of("n1", own.clone(), &same),
-        of("n2", own.clone(), &later),
+        on_host("n1", whole.clone(), &same),
+        on_host("n2", whole.clone(), &later),
     ])
     .unwrap();
-    assert_eq!(joined.points.len(), 2 * own.points.len());
-    assert_eq!(committed(&joined), 2 * committed(&own));
-    assert_eq!(joined.media(), own.media());
+    assert_eq!(joined.points.len(), 2 * whole.points.len());
+    assert_eq!(committed(&joined), 2 * committed(&whole));
+    assert_eq!(joined.media(), whole.media());
     let on_n2 = joined.subjects.iter().filter(|it| it.name.contains(".n2@"));
     let bases: BTreeSet<&str> = on_n2.map(|it| joined.system_name(it)).collect();
     assert!(
@@ -62,7 +62,7 @@ fn systems_of_two_hosts_are_instances_and_media_are_added_up() {
         "{bases:?}"
     );
     let sum = |record: &Record| record.drive.iter().map(|row| row.ops).sum::<u64>();
-    assert_eq!(sum(&joined), 2 * sum(&own));
+    assert_eq!(sum(&joined), 2 * sum(&whole));
     let starts: BTreeSet<(SubjectId, usize, Nanos)> = joined
         .drive
         .iter()
@@ -73,13 +73,17 @@ fn systems_of_two_hosts_are_instances_and_media_are_added_up() {
 
 #[test]
 fn a_point_that_one_host_has_not_reached_is_left_out() {
-    let own = fixture::record();
-    let mut short = own.clone();
+    let whole = fixture::record();
+    let mut short = whole.clone();
     let last = short.points.pop().unwrap();
     short.phases.retain(|phase| phase.point != Some(last.id));
     let same = |at: Nanos| at;
-    let joined = join(vec![of("n1", own.clone(), &same), of("n2", short, &same)]).unwrap();
-    assert_eq!(joined.points.len(), 2 * (own.points.len() - 1));
+    let joined = join(vec![
+        on_host("n1", whole.clone(), &same),
+        on_host("n2", short, &same),
+    ])
+    .unwrap();
+    assert_eq!(joined.points.len(), 2 * (whole.points.len() - 1));
     let phases: BTreeSet<_> = joined.phases.iter().map(|phase| phase.id).collect();
     assert!(
         joined
@@ -91,26 +95,26 @@ fn a_point_that_one_host_has_not_reached_is_left_out() {
 
 #[test]
 fn block_points_of_two_hosts_are_one_with_the_workers_of_both() {
-    let own = fixture::block();
+    let whole = fixture::block();
     let same = |at: Nanos| at;
     let joined = join(vec![
-        of("n1", own.clone(), &same),
-        of("n2", own.clone(), &same),
+        on_host("n1", whole.clone(), &same),
+        on_host("n2", whole.clone(), &same),
     ])
     .unwrap();
     let blocks = |record: &Record| record.points.iter().filter(|it| it.is_block()).count();
-    assert_eq!(blocks(&joined), blocks(&own));
-    assert_eq!(joined.blocks.len(), own.blocks.len());
-    assert_eq!(joined.blocks[0].workers, 2 * own.blocks[0].workers);
-    assert_eq!(joined.shares.len(), 2 * own.shares.len());
+    assert_eq!(blocks(&joined), blocks(&whole));
+    assert_eq!(joined.blocks.len(), whole.blocks.len());
+    assert_eq!(joined.blocks[0].workers, 2 * whole.blocks[0].workers);
+    assert_eq!(joined.shares.len(), 2 * whole.shares.len());
     let workers: BTreeSet<(PointId, u32, u32)> = joined
         .shares
         .iter()
         .map(|it| (it.point, it.worker, it.txn))
         .collect();
     assert_eq!(workers.len(), joined.shares.len());
-    assert_eq!(committed(&joined), 2 * committed(&own));
-    assert_eq!(joined.seconds.len(), own.seconds.len());
+    assert_eq!(committed(&joined), 2 * committed(&whole));
+    assert_eq!(joined.seconds.len(), whole.seconds.len());
     let requests = |record: &Record| {
         record
             .windows
@@ -118,10 +122,10 @@ fn block_points_of_two_hosts_are_one_with_the_workers_of_both() {
             .map(|it| it.response.count())
             .sum::<u64>()
     };
-    assert_eq!(requests(&joined), 2 * requests(&own));
+    assert_eq!(requests(&joined), 2 * requests(&whole));
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("joined.plimsoll");
-    let mut file = crate::runfile::RunFile::create(&path, &own.run, "", &own.plan).unwrap();
+    let file = crate::runfile::RunFile::create(&path, &whole.run, "", &whole.plan).unwrap();
     file.subject(SubjectKind::Worker, "n2").unwrap();
     file.add(joined.clone()).unwrap();
     drop(file);
@@ -132,8 +136,8 @@ fn block_points_of_two_hosts_are_one_with_the_workers_of_both() {
 
 #[test]
 fn a_point_that_one_host_left_early_is_as_long_on_all() {
-    let own = fixture::block();
-    let mut short = own.clone();
+    let whole = fixture::block();
+    let mut short = whole.clone();
     let measured = short
         .phases
         .iter_mut()
@@ -152,8 +156,8 @@ fn a_point_that_one_host_left_early_is_as_long_on_all() {
     short.seconds.retain(|it| it.phase != id || it.start < last);
     let same = |at: Nanos| at;
     let joined = join(vec![
-        of("n1", own.clone(), &same),
-        of("n2", short.clone(), &same),
+        on_host("n1", whole.clone(), &same),
+        on_host("n2", short.clone(), &same),
     ])
     .unwrap();
     let of_phase = |record: &Record| {
@@ -168,25 +172,25 @@ fn a_point_that_one_host_left_early_is_as_long_on_all() {
 
 #[test]
 fn seconds_of_drives_are_those_of_the_first_host() {
-    let own = fixture::record();
+    let whole = fixture::record();
     let later = |at: Nanos| at + Nanos::from_millis(300);
     let same = |at: Nanos| at;
-    let mut other = own.clone();
+    let mut other = whole.clone();
     // In this second only the other host reads.
-    let read = own
+    let read = whole
         .drive
         .iter()
         .position(|row| row.op == crate::drive::DriveOp::Read)
         .unwrap();
-    let mut first = own.clone();
+    let mut first = whole.clone();
     let row = first.drive.remove(read);
     let joined = join(vec![
-        of("n1", first, &same),
-        of("n2", other.clone(), &later),
+        on_host("n1", first, &same),
+        on_host("n2", other.clone(), &later),
     ])
     .unwrap();
     let starts: BTreeSet<Nanos> = joined.drive.iter().map(|it| it.start).collect();
-    let before: BTreeSet<Nanos> = own.drive.iter().map(|it| it.start).collect();
+    let before: BTreeSet<Nanos> = whole.drive.iter().map(|it| it.start).collect();
     assert_eq!(starts, before);
     let reads = joined
         .drive
@@ -195,7 +199,11 @@ fn seconds_of_drives_are_those_of_the_first_host() {
         .unwrap();
     assert_eq!(reads.ops, row.ops);
     other.events[0].subject = None;
-    let joined = join(vec![of("n1", own, &same), of("n2", other, &later)]).unwrap();
+    let joined = join(vec![
+        on_host("n1", whole, &same),
+        on_host("n2", other, &later),
+    ])
+    .unwrap();
     let worker = joined.subject(SubjectKind::Worker, "n2").unwrap().id;
     assert!(
         joined

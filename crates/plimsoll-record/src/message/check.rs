@@ -1,4 +1,4 @@
-//! What a consistency condition compared.
+//! Results of consistency conditions.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +20,12 @@ pub enum CheckDetail {
     TableEmpty {
         table: String,
     },
-    /// Of a database that was loaded with so many warehouses.
+    /// Tables of a database that was loaded with so many warehouses.
     RowsMissing {
         warehouses: i64,
         tables: Vec<RowRequirement>,
     },
-    /// Of sysbench's tables, which were loaded with `loaded` rows each.
+    /// sysbench's tables, which were loaded with `loaded` rows each.
     TablesHold {
         bound: RowBound,
         loaded: i64,
@@ -61,7 +61,7 @@ pub enum CheckDetail {
     UsersFailed {
         users: u64,
     },
-    /// Of a run file that has a sentence.
+    /// As it stands in a run file.
     #[serde(untagged)]
     Stored {
         text: String,
@@ -101,8 +101,8 @@ impl RowBound {
     }
 }
 
-impl CheckDetail {
-    pub fn stored(text: String) -> Self {
+impl From<String> for CheckDetail {
+    fn from(text: String) -> Self {
         Self::Stored { text }
     }
 }

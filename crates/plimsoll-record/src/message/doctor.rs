@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the doctor found about a machine or a medium.
+/// A finding of the doctor about a machine or a medium.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "finding", content = "args", rename_all = "snake_case")]
 pub enum DoctorFinding {
@@ -36,16 +36,14 @@ pub enum DoctorFinding {
     InUseUnknown {
         error: String,
     },
-    /// What libblkid recognizes on a device that is not in use.
+    /// A device that is not in use, and what libblkid recognizes on it.
     NotInUse {
         signatures: Vec<String>,
         partitions: Vec<String>,
     },
     NoBlockDevice {
-        #[serde(default)]
         cause: NoDeviceCause,
         /// Beside the cause: an error, a name or a number.
-        #[serde(alias = "error")]
         what: String,
     },
     /// `name`: the model, the hypervisor, or the file of a loop device.
@@ -64,12 +62,9 @@ pub enum DoctorFinding {
         program: String,
     },
     HealthUnreadable {
-        #[serde(default)]
         cause: HealthFault,
-        #[serde(default)]
         program: Option<String>,
         /// Beside the cause: an error, a name or a number.
-        #[serde(alias = "error")]
         what: String,
     },
     HealthNotRead,
@@ -187,42 +182,37 @@ pub enum DoctorFinding {
         members: u64,
         missing: u64,
         /// Drives that failed and are still part of it, by name.
-        #[serde(default)]
         failed: Vec<String>,
-        #[serde(default)]
         spares: Option<u64>,
         action: Option<String>,
-        /// Of the action, that is done.
-        #[serde(default)]
+        /// Share of the action that is done.
         done_percent: Option<f64>,
         errors: u64,
     },
-    /// Of an md; the stripe cache in pages.
+    /// Settings of an md; the stripe cache in pages.
     ArraySettings {
         chunk_bytes: Option<u64>,
         bitmap: Option<String>,
-        /// What one bit of the bitmap stands for.
-        #[serde(default)]
+        /// Size that one bit of the bitmap stands for.
         bitmap_chunk_bytes: Option<u64>,
         stripe_cache: Option<u64>,
         journal: Option<String>,
         /// `resync`, `bitmap`, `journal`, `ppl`.
-        #[serde(default)]
         policy: Option<String>,
     },
-    /// Of a logical volume of LVM.
+    /// Settings of a logical volume of LVM.
     VolumeSettings {
         chunk_bytes: Option<u64>,
-        /// What one bit of a RAID's bitmap stands for.
+        /// Size that one bit of a RAID's bitmap stands for.
         region_bytes: Option<u64>,
         /// `writethrough`, `writeback`.
         cache_mode: Option<String>,
-        /// Of a thin pool: new chunks are filled with zeros first.
+        /// Whether a thin pool fills new chunks with zeros first.
         zeroes: Option<bool>,
-        /// Of a thin pool's space.
+        /// Used share of a thin pool's space.
         used_percent: Option<f64>,
     },
-    /// Of a Ceph pool and its cluster.
+    /// A Ceph pool and its cluster.
     CephPool {
         pool: Option<String>,
         copies: Option<u64>,
@@ -235,7 +225,7 @@ pub enum DoctorFinding {
         /// `HEALTH_OK`, `HEALTH_WARN`, `HEALTH_ERR`.
         health: String,
     },
-    /// What a volume is made of is known to a program only, which was not run or did not answer.
+    /// The parts of a volume are known to a program only, which was not run or did not answer.
     ArrayUnknown {
         layer: StorageLayer,
         name: String,
@@ -281,7 +271,7 @@ pub enum DoctorFinding {
         size_bytes: u64,
         share_percent: f64,
     },
-    /// Of blocks at random, those that are zero; `read_ns` is the median time of a read.
+    /// Share of blocks at random that are zero; `read_ns` is the median time of a read.
     Unwritten {
         path: String,
         state: Unwritten,
@@ -322,13 +312,19 @@ pub enum DoctorFinding {
         flush_ns: u64,
         dsync_per_second: f64,
     },
-    /// Of a run file before schema 8.
+    /// As it stands in a run file.
     #[serde(untagged)]
     Stored {
         found: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         next: Option<String>,
     },
+}
+
+impl From<String> for DoctorFinding {
+    fn from(found: String) -> Self {
+        Self::Stored { found, next: None }
+    }
 }
 
 impl DoctorFinding {
@@ -356,11 +352,10 @@ pub enum DriveKind {
 }
 
 /// Why a path leads to no block device.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoDeviceCause {
-    /// Of the operating system.
-    #[default]
+    /// An error of the operating system.
     Error,
     /// Its mount is not in /proc/self/mountinfo.
     NoMount,
@@ -373,11 +368,10 @@ pub enum NoDeviceCause {
 }
 
 /// Why a drive's health cannot be read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HealthFault {
-    /// Of the operating system or the program.
-    #[default]
+    /// An error of the operating system or the program.
     Error,
     NoNode,
     /// No answer within so many seconds.
@@ -401,7 +395,7 @@ pub enum CriticalWarning {
     MemoryUnreliable,
 }
 
-/// What a drive counts, by SMART.
+/// A counter of a drive, by SMART.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MediaFault {
@@ -436,7 +430,7 @@ pub enum StorageArrayState {
     Errors,
 }
 
-/// Of storage that only a program of its own can describe.
+/// Storage that only a program of its own can describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StorageLayer {
@@ -491,9 +485,9 @@ pub enum Unreadable {
 #[serde(rename_all = "snake_case")]
 pub enum Unwritten {
     Written,
-    /// Of a directory's drive.
+    /// The drive of a directory.
     MostlyZero,
-    /// Of a device or file.
+    /// The device or file.
     NeverWritten,
 }
 
@@ -521,7 +515,7 @@ pub enum FlushOutcome {
     TakesTime,
 }
 
-/// What keeps a write from being durable sooner.
+/// The reason why a write is not durable sooner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlushLimit {

@@ -16,7 +16,7 @@ pub enum EventKind {
     Leftovers {
         removed: String,
     },
-    /// Intents without an end: `counted` is the connections' own count.
+    /// Intents without an end: `counted` is the count of the connections.
     Conservation {
         in_flight: i64,
         counted: u64,
@@ -134,7 +134,7 @@ pub enum EventKind {
         error: String,
         figures: Figures,
     },
-    /// What a server does not show, or not to this user.
+    /// Figures that a server does not show, or not to this user.
     NotShown {
         what: NotShown,
         user: String,
@@ -155,10 +155,8 @@ pub enum EventKind {
     },
     NoDevice {
         medium: String,
-        #[serde(default)]
         cause: NoDeviceCause,
         /// Beside the cause: an error, a name or a number.
-        #[serde(alias = "error")]
         what: String,
     },
     Doctor {
@@ -179,7 +177,6 @@ pub enum EventKind {
     /// Those of `media` (empty: all) run slower by `factor`, because `medium` was late when it was tried at `tried` (`None`: as rated), by
     /// `added_percent` of the modelled time (`None`: the emulator had no time left).
     SlowedDown {
-        #[serde(default)]
         media: Vec<String>,
         factor: u32,
         medium: String,
@@ -188,7 +185,6 @@ pub enum EventKind {
     },
     /// As [`EventKind::SlowedDown`]: the emulator fell behind at `point` in a run that began before this one and is kept.
     BegunAgain {
-        #[serde(default)]
         media: Vec<String>,
         factor: u32,
         medium: String,
@@ -238,7 +234,7 @@ pub enum EventKind {
     MemberRecovered {
         member: u32,
     },
-    /// Of every host of a cluster.
+    /// The network of every host of a cluster.
     NetworkChanged {
         gbit: u32,
         /// Before all events.
@@ -262,7 +258,7 @@ pub enum EventKind {
         system: String,
         error: String,
     },
-    /// What a device held that is overwritten.
+    /// A device that is overwritten, and its content.
     Overwritten {
         medium: String,
         device: String,
@@ -283,7 +279,7 @@ pub enum EventKind {
     Teardown {
         error: String,
     },
-    /// Of a run file before schema 8, and the codes of other tools.
+    /// A sentence as it was recorded, or the arguments of a code that this version does not know.
     #[serde(untagged)]
     Stored {
         code: String,
@@ -352,25 +348,28 @@ impl EventKind {
         kind["code"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// As a run file has it since schema 8: the arguments as JSON; `None` for a stored sentence.
-    pub fn args(&self) -> Option<String> {
-        let kind = serde_json::to_value(self).unwrap_or_default();
+    /// As a run file has them: JSON.
+    pub fn args(&self) -> String {
         match self {
-            Self::Stored { .. } => None,
-            // A code without arguments has none.
-            _ => Some(kind.get("args").unwrap_or(&Value::Null).to_string()),
+            Self::Stored { text, .. } => Value::from(text.as_str()).to_string(),
+            coded => {
+                let coded = serde_json::to_value(coded).unwrap_or_default();
+                // A code without arguments has none.
+                coded.get("args").unwrap_or(&Value::Null).to_string()
+            }
         }
     }
 
     /// The event with these columns of a run file. One of a code that this version does not know keeps its arguments.
-    pub fn of_columns(code: String, args: Option<String>, text: Option<String>) -> Self {
-        let known = args.as_ref().and_then(|args| {
-            let args: Value = serde_json::from_str(args).ok()?;
-            serde_json::from_value(serde_json::json!({ "code": code, "args": args })).ok()
-        });
-        known.unwrap_or_else(|| Self::Stored {
+    pub fn from_columns(code: String, args: String) -> Self {
+        let args = serde_json::from_str(&args).unwrap_or(Value::String(args));
+        let known = serde_json::from_value(serde_json::json!({ "code": code, "args": args }));
+        known.unwrap_or_else(|_| Self::Stored {
             code,
-            text: text.or(args).unwrap_or_default(),
+            text: match args {
+                Value::String(text) => text,
+                args => args.to_string(),
+            },
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an output of another tool lacks, and how figures were found that it does not print.
+/// Information that an output of another tool lacks, or how a figure was found that it does not print.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "note", content = "args", rename_all = "snake_case")]
 pub enum ImportNote {
@@ -32,7 +32,7 @@ pub enum ImportNote {
     DurationUnknown,
     /// The options of fio's job.
     JobUnknown,
-    /// What diskspd was asked for.
+    /// The profile of diskspd.
     ProfileMissing,
     TargetsDiffer {
         targets: usize,
@@ -79,7 +79,7 @@ pub enum ImportNote {
         threads: Option<u64>,
         files: usize,
     },
-    /// Of iostat and vmstat: an average since the machine was started, or one interval.
+    /// The first report of iostat or vmstat: an average since the machine was started, or one interval.
     FirstReportLeftOut,
     ReportTimesUnknown,
     UnitsUnknown,
@@ -108,13 +108,9 @@ pub enum ImportNote {
     ProcedureErrorsCounted,
     /// New-Orders of HammerDB: NOPM × the minutes of the test.
     NopmCounted,
-    /// The text of a run file from before schema 8.
-    Stored {
-        text: String,
-    },
 }
 
-/// What counts by second come from.
+/// The source of counts by second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CountsSource {

@@ -1,16 +1,16 @@
-//! What a reset, a backup or a power cut left: what was compared, and what differs.
+//! Results of a reset, a backup or a power cut: what was compared, and what differs.
 
 use serde::{Deserialize, Serialize};
 
 use super::CheckDetail;
 
-/// What was compared after a reset of the data set.
+/// The comparison after a reset of the data set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", content = "args", rename_all = "snake_case")]
 pub enum ResetCheck {
-    /// What transactions left is as at first, when the data had `bytes`; `None`: conditions were not verified.
+    /// The content is as at first, when the data had `bytes`; `None`: conditions were not verified.
     AsAtFirst { bytes: u64, conditions: Option<u64> },
-    /// Of a run file that has a sentence.
+    /// As it stands in a run file.
     #[serde(untagged)]
     Stored { text: String },
 }
@@ -40,7 +40,7 @@ pub enum BackupDetail {
     Failed {
         error: String,
     },
-    /// Of a run file that has a sentence.
+    /// As it stands in a run file.
     #[serde(untagged)]
     Stored {
         text: String,
@@ -51,7 +51,7 @@ pub enum BackupDetail {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", content = "args", rename_all = "snake_case")]
 pub enum FirstLost {
-    /// Of those acknowledged in a district of TPC-C; `before_load` were there before the load already.
+    /// Lost and acknowledged ones of a district of TPC-C; `before_load` were there before the load already.
     OfDistrict {
         lost: u64,
         acknowledged: u64,
@@ -59,25 +59,25 @@ pub enum FirstLost {
         warehouse: u32,
         district: u32,
     },
-    /// Of a run file that has a sentence.
+    /// As it stands in a run file.
     #[serde(untagged)]
     Stored { text: String },
 }
 
-impl ResetCheck {
-    pub fn stored(text: String) -> Self {
+impl From<String> for ResetCheck {
+    fn from(text: String) -> Self {
         Self::Stored { text }
     }
 }
 
-impl BackupDetail {
-    pub fn stored(text: String) -> Self {
+impl From<String> for BackupDetail {
+    fn from(text: String) -> Self {
         Self::Stored { text }
     }
 }
 
-impl FirstLost {
-    pub fn stored(text: String) -> Self {
+impl From<String> for FirstLost {
+    fn from(text: String) -> Self {
         Self::Stored { text }
     }
 }

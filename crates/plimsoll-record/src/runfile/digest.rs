@@ -2,7 +2,7 @@
 //!
 //! SHA-256 over the pages of the database in order, free pages included. Left out is what SQLite changes without a
 //! change of content: in its header the journal mode, the change counter and the version numbers of the library that
-//! wrote last, and the page of the table `digest` itself. Pages rather than rows: a flipped bit in a key or an index
+//! wrote last, and the page of the table `digest`. Pages rather than rows: a flipped bit in a key or an index
 //! also changes what is read.
 
 use std::fs::File;
@@ -17,10 +17,8 @@ use sha2::{Digest, Sha256};
 use super::RunFileError;
 use super::open::{RunFileSource, damaged, info};
 use super::recovery::{WAL, beside, has_bytes};
-use super::row::{BadRow, has_table, rows};
+use super::row::{BadRow, rows};
 
-/// The schema in which closed runs have a digest.
-const SINCE: i32 = 7;
 /// Bytes of SQLite's header that are left out. <https://www.sqlite.org/fileformat.html>, 1.3.
 const HEADER: [Range<u64>; 3] = [18..20, 24..28, 92..100];
 const CHUNK: usize = 1 << 20;
@@ -29,13 +27,11 @@ const CHUNK: usize = 1 << 20;
 pub(super) fn integrity(
     db: &Connection,
     source: &RunFileSource,
-    schema: i32,
 ) -> Result<Integrity, RunFileError> {
     let broken = |what: BadRow| damaged(source.path(), what);
     let Some(digest) = stored(db).map_err(broken)? else {
         return Ok(match info(db).map_err(broken)?.status {
             RunStatus::Unfinished => Integrity::Open,
-            _ if schema < SINCE => Integrity::Older { schema },
             // Killed between its last commit and its digest: storing that is what ends the WAL mode.
             _ if is_in_wal_mode(source.file()).map_err(|error| broken(error.to_string()))? => {
                 Integrity::Open
@@ -52,9 +48,6 @@ pub(super) fn integrity(
 }
 
 fn stored(db: &Connection) -> Result<Option<String>, BadRow> {
-    if !has_table(db, "digest")? {
-        return Ok(None);
-    }
     Ok(rows(db, "SELECT sha256 FROM digest", |row| row.get(0))?
         .into_iter()
         .next())
@@ -103,9 +96,9 @@ fn left_out(db: &Connection) -> rusqlite::Result<Vec<Range<u64>>> {
         [],
         |row| row.get(0),
     )?;
-    let own = page.saturating_sub(1).saturating_mul(size);
+    let start = page.saturating_sub(1).saturating_mul(size);
     let mut ranges = HEADER.to_vec();
-    ranges.push(own..own.saturating_add(size));
+    ranges.push(start..start.saturating_add(size));
     Ok(ranges)
 }
 

@@ -1,13 +1,15 @@
 //! A run file while it is written.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::WaitState;
 use crate::metric::Metric;
-use rusqlite::Connection;
+use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::RunFileError;
+use super::columns::{Columns, NewRow};
 
 /// Rows of `wait_event` by what they name.
 pub(super) type WaitEvents = HashMap<(WaitState, String), i64>;
@@ -16,8 +18,8 @@ pub(super) type WaitEvents = HashMap<(WaitState, String), i64>;
 pub struct RunFile {
     pub(super) path: PathBuf,
     pub(super) db: Connection,
-    pub(super) layouts: HashMap<Vec<Metric>, i64>,
-    pub(super) wait_events: WaitEvents,
+    pub(super) layouts: RefCell<HashMap<Vec<Metric>, i64>>,
+    pub(super) wait_events: RefCell<WaitEvents>,
 }
 
 pub(super) type Result<T> = std::result::Result<T, RunFileError>;
@@ -37,7 +39,33 @@ impl RunFile {
         Ok(())
     }
 
-    /// Of the row that was inserted last.
+    /// Inserts a row: `into` begins the statement, `INSERT INTO event`.
+    pub(super) fn insert(&self, into: &str, record: &impl Columns) -> Result<()> {
+        let mut row = NewRow::default();
+        record.write("", &mut row).map_err(|e| self.error(e))?;
+        self.insert_row(into, &row)
+    }
+
+    pub(super) fn insert_row(&self, into: &str, row: &NewRow<'_>) -> Result<()> {
+        let columns: Vec<(&str, &dyn ToSql)> = row
+            .0
+            .iter()
+            .map(|(name, value)| (*name, value as &dyn ToSql))
+            .collect();
+        self.insert_columns(into, &columns)
+    }
+
+    pub(super) fn insert_columns(&self, into: &str, columns: &[(&str, &dyn ToSql)]) -> Result<()> {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let marks = vec!["?"; columns.len()].join(", ");
+        let sql = format!("{into} ({}) VALUES ({marks})", names.join(", "));
+        self.execute(
+            &sql,
+            params_from_iter(columns.iter().map(|(_, value)| *value)),
+        )
+    }
+
+    /// Id of the row that was inserted last.
     pub(super) fn last_id(&self) -> i64 {
         self.db.last_insert_rowid()
     }

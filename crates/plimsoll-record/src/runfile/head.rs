@@ -1,4 +1,4 @@
-//! What a run file is about, without what it measured: a folder of them is a catalog.
+//! The head of a run file, without measurements: a folder of them is a catalog.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,9 @@ pub fn read_head(path: &Path) -> Result<Head, RunFileError> {
 fn head(path: &Path, db: &Connection) -> Result<Head, BadRow> {
     let subjects = rows(db, "SELECT kind, name FROM subject ORDER BY id", named_kind)?;
     let names = |kind: SubjectKind| {
-        let of_kind = subjects.iter().filter(move |(own, _)| own == kind.name());
+        let of_kind = subjects
+            .iter()
+            .filter(move |(found, _)| found == kind.name());
         of_kind.map(|(_, name)| name.as_str())
     };
     let mut systems: Vec<String> = names(SubjectKind::System)

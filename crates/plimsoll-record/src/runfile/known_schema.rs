@@ -1,4 +1,4 @@
-//! Whether a file has the tables that some plimsoll makes, and nothing else: what SQLite runs when a table is read (views,
+//! Whether a file has the tables of the schema, and nothing else: what SQLite runs when a table is read (views,
 //! generated columns, virtual tables) may have been put there by anybody.
 
 use std::collections::HashSet;
@@ -8,11 +8,10 @@ use rusqlite::Connection;
 
 use super::row::{BadRow, rows};
 
-/// Of this schema and of all before it, without comments and spaces.
+/// Statements of the schema, without comments and spaces.
 static STATEMENTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    let all = [include_str!("schema.sql"), include_str!("earlier.sql")];
-    let statements = all.iter().flat_map(|text| statements(text));
-    statements.collect()
+    let all = without_spaces(include_str!("schema.sql"));
+    all.split_terminator(';').map(str::to_owned).collect()
 });
 
 /// The kind and name of something that no plimsoll makes.
@@ -47,12 +46,6 @@ impl SchemaEntry {
     }
 }
 
-fn statements(text: &str) -> impl Iterator<Item = String> {
-    let all = without_spaces(text);
-    let each = all.split_terminator(';').map(str::to_owned);
-    each.collect::<Vec<String>>().into_iter()
-}
-
 /// Without comments, and with spaces only where they separate words. Quoted text stays as it is.
 fn without_spaces(sql: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -80,7 +73,7 @@ fn without_spaces(sql: &str) -> String {
     text
 }
 
-/// What separates words in SQLite.
+/// Whether the character separates words in SQLite.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0c')
 }

@@ -1,26 +1,25 @@
-//! What a run that goes on has added to its file, read by another process while plimsoll writes it.
+//! Rows that a run that goes on has added to its file, read by another process while plimsoll writes it.
 //!
 //! In WAL mode a reader never makes the writer wait. The file is opened for a moment only: a reader that kept it open
 //! would keep the end of the run from folding the WAL in.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::hist::CoarseHist;
 use crate::lane::Counts;
 use crate::metric::Metric;
-use crate::{Event, Point, PointId, RunStatus, SCHEMA_VERSION, Severity, SubjectId, SubjectKind};
+use crate::{Event, Point, PointId, RunStatus, Severity, SubjectId, SubjectKind};
 use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
 use super::RunFileError;
-use super::open::{OpenedRun, damaged, open_run_file};
+use super::columns::{record, table};
+use super::open::{damaged, open_run_file};
 use super::outcomes::{decode_counts, take_earlier, take_times};
-use super::reader::{event, point};
-use super::row::{BadRow, json, meaningless, named, parsed, rows};
-use super::samples;
+use super::row::{BadRow, meaningless, parsed, rows};
+use super::series::{Layouts, decode, layout, layouts};
 
 /// Most seconds that are read at once: ten minutes of twelve systems.
 const MOST_SECONDS: u64 = 7_200;
@@ -36,7 +35,7 @@ pub struct LiveCursor {
     event: u64,
 }
 
-/// What has been added, and what goes on.
+/// Rows that were added, and the state of the run.
 #[derive(Debug)]
 pub struct LiveRows {
     pub run_id: String,
@@ -102,23 +101,14 @@ pub fn read_plan(path: &Path) -> Result<RecordedPlan, RunFileError> {
     Ok(RecordedPlan::from_text(&text))
 }
 
-/// What was added since `cursor`, which moves on; of a long run that nothing was read of, the latest part.
+/// Rows that were added since `cursor`, which moves on; of a long run that nothing was read of, the latest part.
 pub fn read_live(path: &Path, cursor: &mut LiveCursor) -> Result<LiveRows, RunFileError> {
     let db = open_live(path)?;
     live_rows(&db, cursor).map_err(|what| damaged(path, what))
 }
 
 pub(super) fn open_live(path: &Path) -> Result<Connection, RunFileError> {
-    let OpenedRun { db, schema, .. } = open_run_file(path)?;
-    if schema == SCHEMA_VERSION {
-        return Ok(db);
-    }
-    Err(RunFileError::Open {
-        path: path.into(),
-        why: format!(
-            "it has schema {schema}, and only runs of schema {SCHEMA_VERSION} are shown live"
-        ),
-    })
+    open_run_file(path).map(|run| run.db)
 }
 
 fn live_rows(db: &Connection, cursor: &mut LiveCursor) -> Result<LiveRows, BadRow> {
@@ -155,7 +145,7 @@ fn systems(db: &Connection) -> Result<Vec<LiveSystem>, BadRow> {
     let sql = "SELECT id, name FROM subject WHERE id IN (SELECT system FROM point) ORDER BY id";
     rows(db, sql, |row| {
         Ok(LiveSystem {
-            id: SubjectId(row.get(0)?),
+            id: row.get(0)?,
             name: row.get(1)?,
         })
     })
@@ -165,17 +155,19 @@ pub(super) fn open_phases(db: &Connection) -> Result<Vec<LivePhase>, BadRow> {
     let sql = "SELECT point, step, kind, start_ns FROM phase WHERE end_ns IS NULL ORDER BY id";
     rows(db, sql, |row| {
         Ok(LivePhase {
-            point: row.get::<_, Option<u32>>(0)?.map(PointId),
+            point: row.get(0)?,
             step: row.get(1)?,
-            kind: named(row, "kind", PhaseKind::parse)?,
+            kind: parsed(row, "kind")?,
             start: Nanos(row.get(3)?),
         })
     })
 }
 
 fn open_points(db: &Connection) -> Result<Vec<Point>, BadRow> {
-    let sql = "SELECT * FROM point WHERE id IN (SELECT point FROM phase WHERE end_ns IS NULL) ORDER BY id";
-    rows(db, sql, |row| point(row, SCHEMA_VERSION))
+    table(
+        db,
+        "point WHERE id IN (SELECT point FROM phase WHERE end_ns IS NULL) ORDER BY id",
+    )
 }
 
 /// The time that warm-ups and measurements cover; how long the last transactions take is in no plan. Of an open one, up to its last second.
@@ -214,20 +206,20 @@ fn live_second(row: &Row<'_>) -> rusqlite::Result<LiveSecond> {
     let mut times = row.get_ref(7)?.as_blob_or_null()?.unwrap_or_default();
     let mut counts = Counts::default();
     let mut response = CoarseHist::default();
-    for (_, own) in &of_types {
-        counts.add(own);
-        let (own, _) = take_times(&mut times).map_err(|what| meaningless("times", what))?;
-        response.merge(&own);
+    for (_, added) in &of_types {
+        counts.add(added);
+        let (responses, _) = take_times(&mut times).map_err(|what| meaningless("times", what))?;
+        response.merge(&responses);
     }
     // What ended in this second, whenever it was due.
-    while let Some(own) = take_earlier(&mut times).map_err(|what| meaningless("times", what))? {
-        response.merge(&own.response);
+    while let Some(earlier) = take_earlier(&mut times).map_err(|what| meaningless("times", what))? {
+        response.merge(&earlier.response);
     }
     Ok(LiveSecond {
         ordinal: row.get(0)?,
-        system: SubjectId(row.get(1)?),
-        point: row.get::<_, Option<u32>>(2)?.map(PointId),
-        phase: named(row, "kind", PhaseKind::parse)?,
+        system: row.get(1)?,
+        point: row.get(2)?,
+        phase: parsed(row, "kind")?,
         start: Nanos(row.get(4)?),
         end: Nanos(row.get(5)?),
         counts,
@@ -243,10 +235,7 @@ struct NewRows<T> {
 
 /// How busy the machine and its devices were.
 fn new_samples(db: &Connection, after: u64) -> Result<NewRows<LiveSample>, BadRow> {
-    let layouts: Vec<(i64, Vec<String>)> = rows(db, "SELECT * FROM layout", |row| {
-        Ok((row.get(0)?, json(row, "metrics")?))
-    })?;
-    let layouts: BTreeMap<i64, Vec<String>> = layouts.into_iter().collect();
+    let layouts = layouts(db)?;
     let sql = "SELECT sample.rowid, kind, name, layout, data FROM sample JOIN subject ON subject.id = sample.subject
                WHERE sample.rowid > max(?1, coalesce((SELECT max(rowid) FROM sample), 0) - ?2)
                AND kind IN ('host', 'device') ORDER BY sample.rowid";
@@ -267,21 +256,15 @@ fn new_samples(db: &Connection, after: u64) -> Result<NewRows<LiveSample>, BadRo
 
 fn add_samples(
     row: &Row<'_>,
-    layouts: &BTreeMap<i64, Vec<String>>,
+    layouts: &Layouts,
     values: &mut Vec<f32>,
     found: &mut NewRows<LiveSample>,
 ) -> rusqlite::Result<()> {
     found.last = Some(row.get(0)?);
-    let layout: i64 = row.get(3)?;
-    let names = layouts
-        .get(&layout)
-        .ok_or_else(|| meaningless("layout", layout))?;
-    let data = row.get_ref(4)?.as_blob()?;
-    samples::decode(data, names.len(), values)
-        .ok_or_else(|| meaningless("data", format!("{} bytes", data.len())))?;
-    for (name, value) in names.iter().zip(values.iter()) {
-        let metric = Metric::parse(name);
-        let Some(metric @ (Metric::CpuIdle | Metric::DeviceBusy)) = metric else {
+    let metrics = layout(layouts, row.get(3)?)?;
+    decode(row.get_ref(4)?.as_blob()?, metrics, values)?;
+    for (metric, value) in metrics.iter().zip(values.iter()) {
+        let Some(metric @ (Metric::CpuIdle | Metric::DeviceBusy)) = *metric else {
             continue;
         };
         found.rows.push(LiveSample {
@@ -294,7 +277,7 @@ fn add_samples(
     Ok(())
 }
 
-/// Of each subject and metric the last.
+/// The last sample of each subject and metric.
 fn latest(samples: Vec<LiveSample>) -> Vec<LiveSample> {
     let mut latest: Vec<LiveSample> = Vec::new();
     for sample in samples {
@@ -317,7 +300,7 @@ fn new_events(db: &Connection, after: u64) -> Result<NewRows<Event>, BadRow> {
         .map_err(|error| error.to_string())?;
     while let Some(row) = new.next().map_err(|error| error.to_string())? {
         found.last = row.get(0).map_err(|error| error.to_string())?;
-        let event = event(row, SCHEMA_VERSION).map_err(|error| error.to_string())?;
+        let event: Event = record(row).map_err(|error| error.to_string())?;
         if event.severity != Severity::Note {
             found.rows.push(event);
         }

@@ -3,9 +3,8 @@
 //! While a run lasts, everything is written once a second in one transaction (WAL), so that whatever ends plimsoll
 //! leaves a file that opens and holds all but the last second. Closing a run folds the WAL in: one file remains.
 
-mod backup;
 mod block;
-mod database;
+mod columns;
 mod digest;
 mod drive;
 mod file;
@@ -14,12 +13,10 @@ mod known_schema;
 mod live;
 mod new_file;
 mod open;
-mod outage;
 mod outcomes;
 mod reader;
 mod recovery;
 mod reopened;
-mod reported;
 mod restrict;
 mod row;
 mod samples;
@@ -33,6 +30,8 @@ mod writer;
 use std::path::PathBuf;
 
 use thiserror::Error;
+
+use crate::SCHEMA_VERSION;
 
 pub use file::RunFile;
 pub use head::{Head, LABEL, read_head};
@@ -53,16 +52,23 @@ pub enum RunFileError {
     )]
     Foreign { path: PathBuf },
     #[error(
-        "{} was written by plimsoll {version} (schema {schema}); this plimsoll reads schema {known} and older\n\
-         Open it with plimsoll {version} or newer.",
+        "{} cannot be read: it has schema {schema}\n\
+         This plimsoll reads schema {SCHEMA_VERSION} only.\n\
+         Open it with the plimsoll that wrote it: {version}.",
         path.display()
     )]
     Newer {
         path: PathBuf,
         version: String,
         schema: i32,
-        known: i32,
     },
+    #[error(
+        "{} cannot be read: it has schema {schema}\n\
+         This plimsoll reads schema {SCHEMA_VERSION} only.\n\
+         Open it with plimsoll 0.1, which reads schemas 1 to 9.",
+        path.display()
+    )]
+    Older { path: PathBuf, schema: i32 },
     #[error(
         "{} holds {what}, which no plimsoll makes\n\
          It was changed after its run, or is not what its name claims: nothing more of it is read.\n\
@@ -100,8 +106,6 @@ pub enum RunFileError {
         path.display()
     )]
     InUse { path: PathBuf },
-    #[error("{} was written by plimsoll {version}, and this one cannot go on with it\nJoin it with that version.", path.display())]
-    Older { path: PathBuf, version: String },
     #[error("{} is damaged: {what}", path.display())]
     Damaged { path: PathBuf, what: String },
     #[error("the run file {} cannot be written: {why}", path.display())]

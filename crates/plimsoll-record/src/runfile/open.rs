@@ -1,5 +1,6 @@
 //! Opens a run file, whoever made it and whatever ended its writer, and reads its first row.
 
+use std::cmp::Ordering;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -29,10 +30,9 @@ pub(super) fn damaged(path: &Path, what: BadRow) -> RunFileError {
     }
 }
 
-/// A run file and the version of its schema.
+/// A run file with the newest schema.
 pub(super) struct OpenedRun {
     pub db: Connection,
-    pub schema: i32,
     pub source: RunFileSource,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct RunFileSource {
     path: PathBuf,
     /// The file itself, without links, or a copy.
     file: PathBuf,
-    /// Of the file and its log.
+    /// Size of the file and its log.
     bytes: u64,
     /// Removed with this.
     copy: Option<PrivateCopy>,
@@ -58,8 +58,8 @@ pub(super) fn open_run_file(path: &Path) -> Result<OpenedRun, RunFileError> {
         opened => opened,
     };
     let db = db.map_err(|error| source.error(&error))?;
-    let schema = expect_readable(&db, path)?;
-    Ok(OpenedRun { db, schema, source })
+    expect_schema(&db, path)?;
+    Ok(OpenedRun { db, source })
 }
 
 impl RunFileSource {
@@ -170,32 +170,34 @@ fn open_error(path: &Path, error: &dyn std::fmt::Display) -> RunFileError {
     }
 }
 
-/// What is known about the run itself.
+/// The row of the run itself.
 pub(super) fn info(db: &Connection) -> Result<RunInfo, BadRow> {
     let ends = lasted(db)?;
     db.query_row("SELECT * FROM run", [], |row| run_info(row, ends))
         .map_err(|e| e.to_string())
 }
 
-/// The version of its schema, which this plimsoll knows.
-fn expect_readable(db: &Connection, path: &Path) -> Result<i32, RunFileError> {
+/// Refuses another schema than the newest, and a part that does not belong to it.
+fn expect_schema(db: &Connection, path: &Path) -> Result<(), RunFileError> {
     let schema = db.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0));
     let schema = schema.map_err(|error| damaged(path, error.to_string()))?;
-    if schema <= SCHEMA_VERSION {
-        let unknown = unknown_entry(db).map_err(|what| damaged(path, what))?;
-        let refuse = |what| RunFileError::Schema {
-            path: path.into(),
-            what,
-        };
-        return unknown.map_or(Ok(schema), |what| Err(refuse(what)));
+    let path = path.to_path_buf();
+    match schema.cmp(&SCHEMA_VERSION) {
+        Ordering::Less => Err(RunFileError::Older { path, schema }),
+        Ordering::Greater => {
+            let version = db.query_row("SELECT plimsoll_version FROM run", [], |row| row.get(0));
+            Err(RunFileError::Newer {
+                path,
+                version: version.unwrap_or_else(|_| "a later version".into()),
+                schema,
+            })
+        }
+        Ordering::Equal => match unknown_entry(db) {
+            Ok(None) => Ok(()),
+            Ok(Some(what)) => Err(RunFileError::Schema { path, what }),
+            Err(what) => Err(damaged(&path, what)),
+        },
     }
-    let version = db.query_row("SELECT plimsoll_version FROM run", [], |row| row.get(0));
-    Err(RunFileError::Newer {
-        path: path.into(),
-        version: version.unwrap_or_else(|_| "of a later version".into()),
-        schema,
-        known: SCHEMA_VERSION,
-    })
 }
 
 /// The latest time in the file.

@@ -1,4 +1,4 @@
-//! What became of transactions in one tick: a row holds all types, since a run of hours has a million of them.
+//! Outcomes of transactions in one tick: a row holds all types, since a run of hours has a million of them.
 //!
 //! Counts are JSON, so that SQL reads them (the view `outcome` gives each type a row): an array for each type that has
 //! any counts, without the zeros at its end. Their response times are coarse histograms behind one another, each
@@ -122,8 +122,9 @@ pub(super) fn encode(tallies: &[TransactionStats], earlier: &[LateTimes]) -> (St
     }
     for LateTimes { place, tallies } in earlier {
         let phase = PHASES.iter().position(|kind| *kind == place.phase);
-        let own = tallies.iter().enumerate();
-        for (txn, tally) in own.filter(|(_, tally)| !tally.response.is_empty()) {
+        for (txn, tally) in
+            (tallies.iter().enumerate()).filter(|(_, tally)| !tally.response.is_empty())
+        {
             // A lane has no other phases.
             leb128::put(phase.unwrap_or_default() as u64, &mut times);
             leb128::put(u64::from(place.ordinal), &mut times);

@@ -5,38 +5,35 @@ use std::path::Path;
 use std::thread::ScopedJoinHandle;
 
 use crate::hist::CoarseHist;
-use crate::message::{self, CheckDetail, EventKind};
 use crate::{
-    Check, Event, Fact, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record, RunStatus,
-    Second, Series, Subject, SubjectId, WaitRow, Window,
+    Event, Integrity, Phase, PhaseId, Point, Record, RunStatus, Second, Series, SubjectId, WaitRow,
+    Window,
 };
-use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::units::Nanos;
-use plimsoll_plan::{Interference, RecordedPlan};
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 
+use super::columns::table;
 use super::open::{OpenedRun, RunFileSource, damaged, info, lasted, open_run_file};
-use super::row::{BadRow, ValueBudget, full_hist, json, named, parsed, rows, subject, time};
-use super::{
-    RunFileError, backup, block, database, digest, drive, outage, reported, seconds, series, waits,
-};
+use super::row::{BadRow, ValueBudget, full_hist, parsed, rows, time};
+use super::{RunFileError, block, digest, drive, seconds, series, waits};
 
 /// Opens a run file and reads all of it.
 pub fn read(path: &Path) -> Result<Record, RunFileError> {
-    let OpenedRun { db, schema, source } = open_run_file(path)?;
+    let OpenedRun { db, source } = open_run_file(path)?;
     let is_closed = info(&db).is_ok_and(|run| run.status != RunStatus::Unfinished);
     if !is_closed {
-        let mut record = unfinished(&db, schema).map_err(|what| damaged(path, what))?;
-        record.integrity = digest::integrity(&db, &source, schema)?;
+        let mut record = unfinished(&db).map_err(|what| damaged(path, what))?;
+        record.integrity = digest::integrity(&db, &source)?;
         return Ok(record);
     }
     // Slow reads of what is no longer written, on other processors.
     std::thread::scope(|scope| {
         let windows = scope.spawn(|| beside(&source, windows));
-        let series = scope.spawn(|| beside(&source, |db| series::series(db, schema)));
-        let waits = scope.spawn(|| beside(&source, |db| waits::waits(db, schema)));
-        let integrity = scope.spawn(|| digest::integrity(&source.connect()?, &source, schema));
-        let record = read_record(&db, schema, Measurements::default());
+        let series = scope.spawn(|| beside(&source, series::series));
+        let waits = scope.spawn(|| beside(&source, waits::waits));
+        let integrity = scope.spawn(|| digest::integrity(&source.connect()?, &source));
+        let record = read_record(&db, Measurements::default());
         let mut record = record.map_err(|what| damaged(path, what))?;
         record.windows.splice(..0, joined(path, windows)?);
         record.series = joined(path, series)?;
@@ -51,19 +48,19 @@ pub fn require_intact(path: &Path, record: Record) -> Result<Record, RunFileErro
     match record.integrity {
         Integrity::Changed { .. } => Err(RunFileError::Changed { path: path.into() }),
         Integrity::NoDigest => Err(RunFileError::NoDigest { path: path.into() }),
-        Integrity::Intact { .. } | Integrity::Open | Integrity::Older { .. } => Ok(record),
+        Integrity::Intact { .. } | Integrity::Open => Ok(record),
     }
 }
 
-/// Of a run that goes on: all is read as it is at one moment.
-pub(super) fn unfinished(db: &Connection, schema: i32) -> Result<Record, BadRow> {
+/// The record of a run that goes on, as it is at one moment.
+pub(super) fn unfinished(db: &Connection) -> Result<Record, BadRow> {
     let measurements = Measurements {
         windows: windows(db)?,
-        series: series::series(db, schema)?,
-        waits: waits::waits(db, schema)?,
+        series: series::series(db)?,
+        waits: waits::waits(db)?,
         integrity: Integrity::Open,
     };
-    read_record(db, schema, measurements)
+    read_record(db, measurements)
 }
 
 /// Large tables that are read beside each other.
@@ -92,133 +89,51 @@ fn beside<T>(
     read(&source.connect()?).map_err(|what| damaged(source.path(), what))
 }
 
-fn read_record(db: &Connection, schema: i32, measurements: Measurements) -> Result<Record, BadRow> {
+fn read_record(db: &Connection, measurements: Measurements) -> Result<Record, BadRow> {
     let ends = lasted(db)?;
     let mut plan: HashMap<String, String> = rows(db, "SELECT form, text FROM plan", |row| {
         Ok((row.get(0)?, row.get(1)?))
     })?
     .into_iter()
     .collect();
-    let points = rows(db, "SELECT * FROM point ORDER BY id", |row| {
-        point(row, schema)
-    })?;
+    let points: Vec<Point> = table(db, "point ORDER BY id")?;
     let phases = phases(db, ends)?;
-    let seconds = seconds::seconds(db, &seconds::load_phases(&phases, &points), schema)?;
+    let seconds = seconds::seconds(db, &seconds::load_phases(&phases, &points))?;
     let mut windows = measurements.windows;
     windows.extend(merged_windows(&closed_phases(db)?, &phases, &seconds));
     Ok(Record {
         run: info(db)?,
         plan_written: plan.remove("written").unwrap_or_default(),
         plan: RecordedPlan::from_text(&plan.remove("resolved").unwrap_or_default()),
-        subjects: rows(db, "SELECT * FROM subject ORDER BY id", |row| {
-            Ok(Subject {
-                id: SubjectId(row.get("id")?),
-                kind: parsed(row, "kind")?,
-                name: row.get("name")?,
-            })
-        })?,
-        facts: rows(db, "SELECT * FROM fact ORDER BY subject, key", |row| {
-            Ok(Fact {
-                subject: subject(row)?,
-                key: row.get("key")?,
-                value: row.get("value")?,
-            })
-        })?,
+        subjects: table(db, "subject ORDER BY id")?,
+        facts: table(db, "fact ORDER BY subject, key")?,
         points,
         phases,
         seconds,
         windows,
         series: measurements.series,
-        events: events(db, schema)?,
-        checks: rows(db, "SELECT * FROM consistency ORDER BY rowid", |row| {
-            Ok(Check {
-                point: row.get::<_, Option<u32>>("point")?.map(PointId),
-                subject: subject(row)?,
-                clause: row.get("clause")?,
-                holds: row.get("holds")?,
-                detail: message::of_column(row.get("detail")?, CheckDetail::stored),
-            })
-        })?,
-        drive: drive::drive_rows(db, schema)?,
-        cuts: drive::power_cuts(db, schema)?,
-        searches: database::searches(db, schema)?,
-        resets: database::resets(db, schema)?,
+        events: events(db)?,
+        checks: table(db, "consistency ORDER BY rowid")?,
+        drive: drive::drive_rows(db)?,
+        cuts: drive::power_cuts(db)?,
+        searches: table(db, "search ORDER BY rowid")?,
+        resets: table(db, "reset ORDER BY phase")?,
         waits: measurements.waits,
-        blocks: block::block_points(db, schema)?,
-        shares: block::block_shares(db, schema)?,
-        steady: block::steady(db, schema)?,
-        diagnoses: block::diagnoses(db, schema)?,
-        backups: backup::backups(db, schema)?,
-        outages: outage::outages(db)?,
-        reported: reported::reported(db)?,
+        blocks: table(db, "block_point ORDER BY point")?,
+        shares: block::block_shares(db)?,
+        steady: table(db, "steady ORDER BY rowid")?,
+        diagnoses: table(db, "diagnosis ORDER BY rowid")?,
+        backups: table(db, "backup ORDER BY start_ns, rowid")?,
+        outages: table(db, "outage ORDER BY rowid")?,
+        reported: table(db, "reported ORDER BY rowid")?,
         integrity: measurements.integrity,
     })
 }
 
-/// The schema in which points have parameters.
-const PARAMETERS_SINCE: i32 = 7;
-
-pub(super) fn point(row: &Row<'_>, schema: i32) -> rusqlite::Result<Point> {
-    let users = row.get("users")?;
-    // Before, every user had a connection, rates stayed, and all points were loads of ladders gone through once.
-    let known = schema >= database::SINCE;
-    Ok(Point {
-        id: PointId(row.get("id")?),
-        step: row.get("step")?,
-        step_index: row.get("step_index")?,
-        ordinal: row.get("ordinal")?,
-        system: SubjectId(row.get("system")?),
-        medium: row.get::<_, Option<u32>>("medium")?.map(SubjectId),
-        workload: row.get("workload")?,
-        mode: row.get("mode")?,
-        users,
-        connections: if known {
-            row.get("connections")?
-        } else {
-            users
-        },
-        offered_per_second: row.get("offered_per_second")?,
-        offered_to_per_second: if known {
-            row.get("offered_to_per_second")?
-        } else {
-            None
-        },
-        repeat: if known { row.get("repeat")? } else { 0 },
-        purpose: if known {
-            parsed(row, "purpose")?
-        } else {
-            PointPurpose::Ladder
-        },
-        scene: if schema < backup::SINCE {
-            Interference::Alone
-        } else {
-            named(row, "scene", Interference::parse)?
-        },
-        txns: json(row, "txns")?,
-        parameters: if schema < PARAMETERS_SINCE {
-            BTreeMap::new()
-        } else {
-            json(row, "parameters")?
-        },
-    })
-}
-
-fn events(db: &Connection, schema: i32) -> Result<Vec<Event>, BadRow> {
-    let mut events = rows(db, "SELECT * FROM event ORDER BY rowid", |row| {
-        event(row, schema)
-    })?;
+fn events(db: &Connection) -> Result<Vec<Event>, BadRow> {
+    let mut events: Vec<Event> = table(db, "event ORDER BY rowid")?;
     events.sort_by_key(|event| event.at);
     Ok(events)
-}
-
-pub(super) fn event(row: &Row<'_>, schema: i32) -> rusqlite::Result<Event> {
-    let args = if schema < 8 { None } else { row.get("args")? };
-    Ok(Event {
-        at: time(row, "at_ns")?,
-        subject: row.get::<_, Option<u32>>("subject")?.map(SubjectId),
-        severity: parsed(row, "severity")?,
-        kind: EventKind::of_columns(row.get("code")?, args, row.get("text")?),
-    })
 }
 
 /// A phase that was not closed ends with its last second, or where the run ended if it has none.
@@ -234,10 +149,10 @@ fn phases(db: &Connection, ends: Nanos) -> Result<Vec<Phase>, BadRow> {
             .or(last.get(&row.get("id")?).copied());
         let start = time(row, "start_ns")?;
         Ok(Phase {
-            id: PhaseId(row.get("id")?),
-            point: row.get::<_, Option<u32>>("point")?.map(PointId),
+            id: row.get("id")?,
+            point: row.get("point")?,
             step: row.get("step")?,
-            kind: named(row, "kind", PhaseKind::parse)?,
+            kind: parsed(row, "kind")?,
             start,
             end: end.map_or(ends, Nanos).max(start),
             complete: row.get("complete")?,
@@ -254,8 +169,8 @@ fn windows(db: &Connection) -> Result<Vec<Window>, BadRow> {
             let service = row.get_ref("service")?.as_blob_or_null()?;
             let response = row.get_ref("response")?.as_blob()?;
             Ok(Window {
-                phase: PhaseId(row.get("phase")?),
-                subject: subject(row)?,
+                phase: row.get("phase")?,
+                subject: row.get("subject")?,
                 txn: row.get("txn")?,
                 response: full_hist("response", response, &mut budget)?,
                 service: service
@@ -269,9 +184,7 @@ fn windows(db: &Connection) -> Result<Vec<Window>, BadRow> {
 
 /// Phases that have windows: those that were not closed have none.
 fn closed_phases(db: &Connection) -> Result<HashSet<PhaseId>, BadRow> {
-    let closed = rows(db, "SELECT DISTINCT phase FROM window", |row| {
-        row.get(0).map(PhaseId)
-    })?;
+    let closed = rows(db, "SELECT DISTINCT phase FROM window", |row| row.get(0))?;
     Ok(closed.into_iter().collect())
 }
 
@@ -282,7 +195,7 @@ struct MergedSeconds {
     differs: bool,
 }
 
-/// Of phases that were not closed, windows merged from their seconds.
+/// Windows of phases that were not closed, merged from their seconds.
 fn merged_windows(closed: &HashSet<PhaseId>, phases: &[Phase], seconds: &[Second]) -> Vec<Window> {
     // Mostly there is nothing to do, which is known without reading a million seconds.
     let is_open = |phase: &Phase| phase.point.is_some() && !closed.contains(&phase.id);
@@ -297,24 +210,25 @@ fn merged_windows(closed: &HashSet<PhaseId>, phases: &[Phase], seconds: &[Second
         if closed.contains(&second.phase) {
             continue;
         }
-        let own = merged
+        let window = merged
             .entry((second.phase, second.subject, second.txn))
             .or_default();
-        own.response.merge(&second.response);
-        own.service
+        window.response.merge(&second.response);
+        window
+            .service
             .merge(second.service.as_ref().unwrap_or(&second.response));
-        own.differs |= second.service.is_some();
+        window.differs |= second.service.is_some();
     }
     // A phase whose seconds hold no times has no distribution, coarse or not.
-    merged.retain(|_, own| own.response.count() > 0);
+    merged.retain(|_, window| window.response.count() > 0);
     merged
         .into_iter()
-        .map(|((phase, subject, txn), own)| Window {
+        .map(|((phase, subject, txn), window)| Window {
             phase,
             subject,
             txn,
-            response: own.response.to_hist(),
-            service: own.differs.then(|| own.service.to_hist()),
+            response: window.response.to_hist(),
+            service: window.differs.then(|| window.service.to_hist()),
             coarse: true,
         })
         .collect()

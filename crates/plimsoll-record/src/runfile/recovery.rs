@@ -1,4 +1,4 @@
-//! What lies beside a run file whose writer was killed: SQLite's journal undoes what was half written, its log (WAL) holds
+//! Files beside a run file whose writer was killed: SQLite's journal undoes what was half written, its log (WAL) holds
 //! what was committed last.
 
 use std::fs::{self, File, Metadata, Permissions};
@@ -101,7 +101,7 @@ pub(super) fn roll_back(path: &Path, bytes: u64) -> rusqlite::Result<()> {
     read_first_page(&db)
 }
 
-/// What makes SQLite look at what lies beside the file.
+/// Makes SQLite look at what lies beside the file.
 pub(super) fn read_first_page(db: &Connection) -> rusqlite::Result<()> {
     let mut statement = db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1")?;
     statement.exists([]).map(drop)
@@ -114,7 +114,7 @@ pub(super) struct PrivateCopy {
 }
 
 impl PrivateCopy {
-    /// Of a file in a directory that cannot be written to, where SQLite can neither undo nor read a log.
+    /// A copy of a file in a directory that cannot be written to, where SQLite can neither undo nor read a log.
     pub fn create(path: &Path) -> io::Result<Self> {
         let directory = tempfile::Builder::new()
             .prefix("plimsoll-")

@@ -1,5 +1,6 @@
 //! The file of a run that was killed, completed later: in a copy, which takes the place of the file when it is whole.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -7,15 +8,16 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::metric::Metric;
-use crate::{Event, PointId, RunStatus, SCHEMA_VERSION, SubjectId};
+use crate::{Event, PointId, RunStatus, SubjectId};
 use rusqlite::{Connection, params};
 use rustix::fs::OFlags;
 
-use super::file::{Result, RunFile, WaitEvents, write_error};
+use super::file::{Result, RunFile, write_error};
 use super::new_file::sync_directory_of;
-use super::open::{OpenedRun, damaged, info, is_run_file, open_run_file};
+use super::open::{damaged, info, is_run_file, open_run_file};
 use super::recovery::{beside, remove_beside};
-use super::row::{BadRow, rows};
+use super::row::BadRow;
+use super::series::layouts;
 use super::{RunFileError, writer};
 
 /// Beside the file. Dropped, it is removed.
@@ -27,7 +29,7 @@ pub struct JoinedCopy {
 }
 
 impl JoinedCopy {
-    /// Of a run that was killed. A run that goes on has its file open.
+    /// A copy of the file of a run that was killed. A run that goes on has its file open.
     pub fn of(original: &Path) -> Result<Self> {
         expect_unfinished(original)?;
         let in_use = || RunFileError::InUse {
@@ -63,18 +65,18 @@ impl JoinedCopy {
     pub fn open(&self) -> Result<RunFile> {
         let path = self.part.as_path();
         let db = writer::open_to_write(path)?;
-        let layouts = layouts(&db).map_err(|what| damaged(path, what))?;
+        let layouts = layout_ids(&db).map_err(|what| damaged(path, what))?;
         let mut file = RunFile {
             path: path.into(),
             db,
-            layouts,
-            wait_events: WaitEvents::default(),
+            layouts: RefCell::new(layouts),
+            wait_events: RefCell::default(),
         };
         file.begin()?;
         Ok(file)
     }
 
-    /// What was finished takes the place of the original.
+    /// Puts the finished copy in the place of the original.
     pub fn replace_original(self) -> Result<PathBuf> {
         // All that was beside it is in the copy: of a run killed as it began, also a journal that would undo it.
         remove_beside(&self.original);
@@ -138,27 +140,17 @@ impl RunFile {
 }
 
 fn expect_unfinished(path: &Path) -> Result<()> {
-    let OpenedRun { db, schema, .. } = open_run_file(path)?;
-    let run = info(&db).map_err(|what| damaged(path, what))?;
-    if run.status != RunStatus::Unfinished {
-        return Err(RunFileError::Closed { path: path.into() });
-    }
-    match schema {
-        SCHEMA_VERSION => Ok(()),
-        _ => Err(RunFileError::Older {
-            path: path.into(),
-            version: run.plimsoll_version,
-        }),
+    let run = info(&open_run_file(path)?.db).map_err(|what| damaged(path, what))?;
+    match run.status {
+        RunStatus::Unfinished => Ok(()),
+        _ => Err(RunFileError::Closed { path: path.into() }),
     }
 }
 
-fn layouts(db: &Connection) -> std::result::Result<HashMap<Vec<Metric>, i64>, BadRow> {
-    let stored = rows(db, "SELECT id, metrics FROM layout", |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
-    })?;
-    let known = stored.into_iter().filter_map(|(id, metrics)| {
-        let names: Vec<String> = serde_json::from_str(&metrics).ok()?;
-        let metrics: Option<Vec<Metric>> = names.iter().map(|name| Metric::parse(name)).collect();
+/// Layouts by their metrics; those with a metric that this version does not know are not written again.
+fn layout_ids(db: &Connection) -> std::result::Result<HashMap<Vec<Metric>, i64>, BadRow> {
+    let known = layouts(db)?.into_iter().filter_map(|(id, metrics)| {
+        let metrics: Option<Vec<Metric>> = metrics.into_iter().collect();
         Some((metrics?, id))
     });
     Ok(known.collect())

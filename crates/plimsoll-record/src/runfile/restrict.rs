@@ -54,7 +54,7 @@ pub(super) struct RowBudget {
 }
 
 impl RowBudget {
-    /// Of a file that is restricted.
+    /// The budget of a file that is restricted.
     pub fn of_file(db: &Connection) -> rusqlite::Result<Self> {
         let size = file_size(db)?;
         Ok(Self {

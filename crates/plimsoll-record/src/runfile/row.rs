@@ -2,10 +2,11 @@
 
 use std::str::FromStr;
 
-use crate::SubjectId;
 use crate::hist::Hist;
+use crate::{PhaseId, PointId, SubjectId};
 use plimsoll_plan::units::Nanos;
-use rusqlite::{Connection, Row};
+use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Row, ToSql};
 use serde::de::DeserializeOwned;
 
 use super::restrict::{RowBudget, SMALLEST_LIMIT, file_size};
@@ -40,13 +41,6 @@ fn read_rows<T>(
     Ok(all)
 }
 
-/// Whether the file has a table, which one of an earlier version may lack.
-pub(super) fn has_table(db: &Connection, name: &str) -> Result<bool, BadRow> {
-    let sql = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = ?1";
-    db.query_row(sql, [name], |row| row.get(0))
-        .map_err(|error| error.to_string())
-}
-
 pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Nanos> {
     row.get(column).map(Nanos)
 }
@@ -59,16 +53,8 @@ pub(super) fn meaningless(column: &str, value: impl std::fmt::Display) -> rusqli
 
 /// A value by its name.
 pub(super) fn parsed<T: FromStr>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    named(row, column, |name| name.parse().ok())
-}
-
-pub(super) fn named<T>(
-    row: &Row<'_>,
-    column: &str,
-    parse: impl Fn(&str) -> Option<T>,
-) -> rusqlite::Result<T> {
     let name: String = row.get(column)?;
-    parse(&name).ok_or_else(|| meaningless(column, name))
+    name.parse().map_err(|_| meaningless(column, name))
 }
 
 pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
@@ -76,9 +62,25 @@ pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite
     serde_json::from_str(&text).map_err(|error| meaningless(column, error))
 }
 
-pub(super) fn subject(row: &Row<'_>) -> rusqlite::Result<SubjectId> {
-    row.get("subject").map(SubjectId)
+macro_rules! ids {
+    ($($id:ident),*) => {
+        $(
+            impl ToSql for $id {
+                fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                    self.0.to_sql()
+                }
+            }
+
+            impl FromSql for $id {
+                fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                    u32::column_result(value).map(Self)
+                }
+            }
+        )*
+    };
 }
+
+ids!(SubjectId, PointId, PhaseId);
 
 pub(super) fn hist<T>(
     column: &str,
@@ -114,17 +116,4 @@ pub(super) fn full_hist(
     let hist = hist(column, bytes, Hist::decode)?;
     budget.take(column, hist.stored_values())?;
     Ok(hist)
-}
-
-/// Rows of a table that came with schema `first`; of an older file none.
-pub(super) fn since<T>(
-    first: i32,
-    schema: i32,
-    read: impl FnOnce() -> Result<Vec<T>, BadRow>,
-) -> Result<Vec<T>, BadRow> {
-    if schema < first {
-        Ok(Vec::new())
-    } else {
-        read()
-    }
 }

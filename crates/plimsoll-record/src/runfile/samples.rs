@@ -25,10 +25,7 @@ pub(super) fn encode(values: &[f32]) -> Vec<u8> {
     data
 }
 
-/// How samples are read: the data and how many values they are of, into what then holds those alone. `None`: they are not
-/// those of so many.
-pub(super) type Decode = fn(&[u8], usize, &mut Vec<f32>) -> Option<()>;
-
+/// Puts the values that the data hold into `into`, and nothing else. `None`: they are not those of so many.
 pub(super) fn decode(data: &[u8], values: usize, into: &mut Vec<f32>) -> Option<()> {
     into.clear();
     let (mask, rest) = data.split_at_checked(values.div_ceil(8))?;
@@ -43,14 +40,6 @@ pub(super) fn decode(data: &[u8], values: usize, into: &mut Vec<f32>) -> Option<
         });
     }
     (rest.is_empty() && triples.next().is_none()).then_some(())
-}
-
-/// Up to schema 2: 32-bit little-endian floats.
-pub(super) fn decode_singles(data: &[u8], values: usize, into: &mut Vec<f32>) -> Option<()> {
-    let (singles, rest) = data.as_chunks::<4>();
-    into.clear();
-    into.extend(singles.iter().map(|bytes| f32::from_le_bytes(*bytes)));
-    (singles.len() == values && rest.is_empty()).then_some(())
 }
 
 #[cfg(test)]
@@ -92,7 +81,7 @@ mod tests {
         #[test]
         fn rubbish_never_panics(data: Vec<u8>, values in 0usize..99) {
             let mut into = Vec::new();
-            let _ = (decode(&data, values, &mut into), decode_singles(&data, values, &mut into));
+            let _ = decode(&data, values, &mut into);
         }
     }
 }

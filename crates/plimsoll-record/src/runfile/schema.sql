@@ -13,7 +13,7 @@ CREATE TABLE run (
     status TEXT NOT NULL,               -- unfinished | complete | interrupted | failed
     failure TEXT
 );
-CREATE TABLE plan (form TEXT PRIMARY KEY, text TEXT NOT NULL);  -- written: TOML | resolved: JSON, before schema 8 TOML
+CREATE TABLE plan (form TEXT PRIMARY KEY, text TEXT NOT NULL);  -- written: TOML | resolved: JSON
 CREATE TABLE subject (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name));
 CREATE TABLE fact (
     subject INTEGER NOT NULL REFERENCES subject, key TEXT NOT NULL, value TEXT NOT NULL,
@@ -31,12 +31,12 @@ CREATE TABLE point (
     users INTEGER NOT NULL,
     offered_per_second REAL,            -- NULL in a closed loop
     txns TEXT NOT NULL,                 -- JSON array of names; outcome.txn and window.txn index it
-    connections INTEGER NOT NULL,       -- that the users share. This and what follows: since schema 3
+    connections INTEGER NOT NULL,       -- that the users share
     offered_to_per_second REAL,         -- at the end of the window, where the rate is not the same throughout
     repeat INTEGER NOT NULL,            -- which time this load is measured, from 0
-    purpose TEXT NOT NULL,              -- ladder | search | precondition | noise (since schema 5)
-    scene TEXT NOT NULL,                -- alone | quiet | noisy: what the systems share their medium with; since schema 5
-    parameters TEXT NOT NULL            -- JSON object: what else defines the load (script, rw, bs, …); since schema 7
+    purpose TEXT NOT NULL,              -- ladder | search | precondition | noise
+    scene TEXT NOT NULL,                -- alone | quiet | noisy: what the systems share their medium with
+    parameters TEXT NOT NULL            -- JSON object: what else defines the load (script, rw, bs, …)
 );
 CREATE TABLE phase (
     id INTEGER PRIMARY KEY,
@@ -58,12 +58,12 @@ CREATE TABLE tick (
     counts TEXT NOT NULL,               -- JSON: of each type that has any counts an array, without zeros at its
                                         -- end: txn and what the view outcome has, in its order
     times BLOB NOT NULL                 -- of the same types: end - due, and end - start where it differs; coarse
-                                        -- histograms, the length of each before it as a LEB128 number. Since schema 9
-                                        -- of those that were due in this second; behind them, of those due before it,
-                                        -- that second's phase (0: warm, 1: measure, 2: cool), its number in it, the
-                                        -- type, and the same two
+                                        -- histograms, the length of each before it as a LEB128 number, of those that
+                                        -- were due in this second; behind them, of those due before it, that second's
+                                        -- phase (0: warm, 1: measure, 2: cool), its number in it, the type, and the
+                                        -- same two
 );
--- The counts, a row for each type. Up to schema 5 this was a table, with the histograms.
+-- The counts, a row for each type.
 CREATE VIEW outcome AS
 SELECT tick.id AS tick, json_extract(entry.value, '$[0]') AS txn,
        coalesce(json_extract(entry.value, '$[1]'), 0) AS offered,
@@ -95,26 +95,24 @@ CREATE TABLE sample (
     at_ns INTEGER NOT NULL,
     over_ns INTEGER NOT NULL,
     layout INTEGER NOT NULL REFERENCES layout,
-    data BLOB NOT NULL                  -- a bit for each metric that is not 0, then those as 24-bit little-endian floats;
-                                        -- up to schema 2 all of them as 32-bit ones
+    data BLOB NOT NULL                  -- a bit for each metric that is not 0, then those as 24-bit little-endian floats
 );
 CREATE TABLE event (
     at_ns INTEGER NOT NULL,
     subject INTEGER REFERENCES subject,
     severity TEXT NOT NULL,             -- note | warning | error
     code TEXT NOT NULL,
-    text TEXT,                          -- a sentence, of files up to schema 7
-    args TEXT                           -- JSON, since schema 8: an object of the code's arguments, or null
+    args TEXT NOT NULL                  -- JSON: an object of the code's arguments, or null; a sentence as it stands
 );
 CREATE TABLE consistency (
     point INTEGER REFERENCES point,     -- NULL at the end of a step
     subject INTEGER NOT NULL REFERENCES subject,
     clause TEXT NOT NULL,
     holds INTEGER NOT NULL,
-    detail TEXT NOT NULL                -- JSON object: `code` and `args`; a sentence, of files up to schema 7
+    detail TEXT NOT NULL                -- JSON object: `code` and `args`; `text`: a sentence as it stands
 );
 -- One second of an emulated drive, by kind of operation; a kind without operations has no row, a second without any
--- has one of 0 reads. Since schema 2.
+-- has one of 0 reads.
 CREATE TABLE drive (
     subject INTEGER NOT NULL REFERENCES subject,  -- the medium
     start_ns INTEGER NOT NULL,
@@ -129,7 +127,7 @@ CREATE TABLE drive (
     beyond INTEGER NOT NULL,            -- later than the next percentile that the drive models
     PRIMARY KEY (subject, start_ns, op)
 ) WITHOUT ROWID;
--- Since schema 2.
+-- The power cut that ended a point.
 CREATE TABLE power_cut (
     point INTEGER PRIMARY KEY REFERENCES point,
     at_ns INTEGER NOT NULL,
@@ -138,7 +136,7 @@ CREATE TABLE power_cut (
     lost_bytes INTEGER NOT NULL,
     lost_flushed_writes INTEGER NOT NULL  -- of lost_writes, those that a flush had been acknowledged for
 );
--- Transactions of one type, as clients saw them before a power cut and as the database has them after it. Since schema 2.
+-- Transactions of one type, as clients saw them before a power cut and as the database has them after it.
 CREATE TABLE receipt (
     point INTEGER NOT NULL REFERENCES power_cut,
     txn TEXT NOT NULL,
@@ -148,7 +146,7 @@ CREATE TABLE receipt (
     first_lost TEXT NOT NULL,           -- as consistency.detail, of the first place; empty if none was lost
     UNIQUE (point, txn)
 );
--- Steps that looked for the highest load that meets an objective. Since schema 3.
+-- Steps that looked for the highest load that meets an objective.
 CREATE TABLE search (
     step TEXT NOT NULL,
     step_index INTEGER NOT NULL,
@@ -160,7 +158,7 @@ CREATE TABLE search (
     most REAL NOT NULL,                 -- users, or transactions per second
     precision REAL NOT NULL             -- share between the highest load that met it and the lowest that did not
 );
--- A reset of the data set. Since schema 3.
+-- A reset of the data set.
 CREATE TABLE reset (
     phase INTEGER PRIMARY KEY REFERENCES phase,
     subject INTEGER NOT NULL REFERENCES subject,
@@ -169,22 +167,22 @@ CREATE TABLE reset (
     to_bytes INTEGER NOT NULL,
     verified TEXT NOT NULL              -- as consistency.detail: what was compared
 );
--- What a session can do: state, and the server's own name for what it waits for. Since schema 3.
+-- What a session can do: state, and the server's own name for what it waits for.
 CREATE TABLE wait_event (
     id INTEGER PRIMARY KEY,
     state TEXT NOT NULL,                -- cpu | data_read | data_write | log | lock | latch | client | idle | other
     event TEXT NOT NULL,                -- '' where the server names nothing
     UNIQUE (state, event)
 );
--- What a server's sessions did in one second, in the order of time. Since schema 3.
+-- What a server's sessions did in one second, in the order of time.
 CREATE TABLE wait (
     subject INTEGER NOT NULL REFERENCES subject,
     start_ns INTEGER NOT NULL,
     lasts_ns INTEGER,                   -- NULL: one second
-    looks INTEGER NOT NULL,             -- how often was looked in this second
-    data BLOB NOT NULL                  -- pairs of LEB128 numbers: wait_event, and sessions seen so over all looks
+    samples INTEGER NOT NULL,           -- of the sessions, in this second
+    data BLOB NOT NULL                  -- pairs of LEB128 numbers: wait_event, and sessions found so, over all samples
 );
--- What a point asks of a medium itself. This and what follows: since schema 4.
+-- What a point asks of a medium itself.
 CREATE TABLE block_point (
     point INTEGER PRIMARY KEY REFERENCES point,
     profile TEXT NOT NULL,              -- '' for jobs that the plan has itself
@@ -222,12 +220,11 @@ CREATE TABLE diagnosis (
     subject INTEGER REFERENCES subject, -- the medium; NULL: the machine
     code TEXT NOT NULL,
     level TEXT NOT NULL,                -- ok | unknown | warning | error
-    found TEXT,                         -- sentences, of files up to schema 7
-    next TEXT,
-    disk TEXT,                          -- of several below a medium; this and what follows: since schema 8
-    finding TEXT                        -- JSON object: `finding`, its code, and `args`
+    disk TEXT,                          -- of several below a medium
+    finding TEXT NOT NULL               -- JSON object: `finding`, its code, and `args`; `found` and `next`: sentences as
+                                        -- they stand
 );
--- Backups and restores. Since schema 5.
+-- Backups and restores.
 CREATE TABLE backup (
     step TEXT NOT NULL,
     step_index INTEGER NOT NULL,
@@ -245,7 +242,7 @@ CREATE TABLE backup (
     outcome TEXT NOT NULL,              -- complete | cancelled | failed | differs
     detail TEXT NOT NULL                -- as consistency.detail: how it compared, or why it failed; may be empty
 );
--- Time without a server in one second of one system; seconds without any have no row. Since schema 7.
+-- Time without a server in one second of one system; seconds without any have no row.
 CREATE TABLE outage (
     phase INTEGER NOT NULL REFERENCES phase,
     subject INTEGER NOT NULL REFERENCES subject,
@@ -254,7 +251,7 @@ CREATE TABLE outage (
     server_ns INTEGER NOT NULL,         -- from the loss of the first connection until one was open again
     connections_ns INTEGER NOT NULL     -- for how long connections were lost, summed over them
 );
--- Of imported runs: figures as the tool that measured them printed them. Since schema 5.
+-- Of imported runs: figures as the tool that measured them printed them.
 CREATE TABLE reported (
     point INTEGER NOT NULL REFERENCES point,
     source TEXT NOT NULL,               -- the tool and its version
@@ -267,5 +264,5 @@ CREATE TABLE reported (
     end_ns INTEGER
 );
 -- SHA-256 of the content, in hexadecimal: one row, written when the run is closed. Over all pages of the file in order but
--- this table's own, without bytes 18 to 19, 24 to 27 and 92 to 99, which SQLite changes by itself. Since schema 7.
+-- this table's own, without bytes 18 to 19, 24 to 27 and 92 to 99, which SQLite changes by itself.
 CREATE TABLE digest (sha256 TEXT NOT NULL);

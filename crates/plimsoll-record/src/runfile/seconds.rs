@@ -1,33 +1,49 @@
 //! Seconds under load out of a run file's ticks: what takes longest to read.
 
-mod empty;
-mod older;
-
 use std::collections::HashMap;
 
+use crate::hist::CoarseHist;
 use crate::lane::{Counts, TickPlace};
-use crate::{PointId, Second, SubjectId};
-use rusqlite::{Connection, Row};
-
-pub(super) use empty::load_phases;
-use empty::{LoadPhases, add_empty};
+use crate::{Phase, PhaseId, Point, PointId, Second, SubjectId};
 use plimsoll_plan::schedule::PhaseKind;
+use plimsoll_plan::units::Nanos;
+use rusqlite::{Connection, Row};
 
 use super::outcomes::{EarlierTimes, decode_counts, take_earlier, take_times};
 use super::row::{BadRow, ValueBudget, meaningless, rows};
 
-/// The schema in which a tick has its outcomes with it.
-const SINCE: i32 = 6;
+/// A phase under load.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LoadPhase {
+    pub point: PointId,
+    pub kind: PhaseKind,
+    /// How many transaction types its point has.
+    types: usize,
+}
+
+pub(super) type LoadPhases = HashMap<PhaseId, LoadPhase>;
+
+pub(super) fn load_phases(phases: &[Phase], points: &[Point]) -> LoadPhases {
+    let by_point: HashMap<PointId, usize> = points
+        .iter()
+        .map(|point| (point.id, point.txns.len()))
+        .collect();
+    phases
+        .iter()
+        .filter_map(|phase| {
+            let point = phase.point?;
+            let load_phase = LoadPhase {
+                point,
+                kind: phase.kind,
+                types: *by_point.get(&point)?,
+            };
+            Some((phase.id, load_phase))
+        })
+        .collect()
+}
 
 /// A row for every tick and type: a type without outcomes has zeros, not a gap.
-pub(super) fn seconds(
-    db: &Connection,
-    phases: &LoadPhases,
-    schema: i32,
-) -> Result<Vec<Second>, BadRow> {
-    if schema < SINCE {
-        return older::seconds(db, phases, schema);
-    }
+pub(super) fn seconds(db: &Connection, phases: &LoadPhases) -> Result<Vec<Second>, BadRow> {
     let mut seconds: Vec<Second> = Vec::new();
     let mut lanes = LaneTicks::default();
     let mut outcomes = Vec::new();
@@ -108,15 +124,49 @@ fn put_outcomes(
     row: &Row<'_>,
     times: &mut &[u8],
     outcomes: &mut Vec<(usize, Counts)>,
-    own: &mut [Second],
+    seconds: &mut [Second],
 ) -> rusqlite::Result<()> {
     let text = row.get_ref(5)?.as_str()?;
     decode_counts(text, outcomes).ok_or_else(|| meaningless("counts", text))?;
     for (txn, counts) in outcomes.drain(..) {
-        let second = own.get_mut(txn).ok_or_else(|| meaningless("txn", txn))?;
+        let second = seconds
+            .get_mut(txn)
+            .ok_or_else(|| meaningless("txn", txn))?;
         second.counts = counts;
         (second.response, second.service) =
             take_times(times).map_err(|what| meaningless("times", what))?;
     }
     Ok(())
+}
+
+/// A second without outcomes for each type of the tick's point.
+fn add_empty(
+    row: &Row<'_>,
+    phases: &LoadPhases,
+    seconds: &mut Vec<Second>,
+    budget: &mut ValueBudget,
+) -> rusqlite::Result<()> {
+    let empty = empty_second(row)?;
+    let types = phases.get(&empty.phase).map_or(0, |phase| phase.types);
+    budget.take("txns", types)?;
+    seconds.extend((0..types).map(|txn| Second {
+        txn: txn as u32,
+        ..empty.clone()
+    }));
+    Ok(())
+}
+
+/// Columns as [`seconds`] selects them.
+fn empty_second(row: &Row<'_>) -> rusqlite::Result<Second> {
+    Ok(Second {
+        phase: row.get(0)?,
+        subject: row.get(1)?,
+        txn: 0,
+        start: Nanos(row.get(2)?),
+        end: Nanos(row.get(3)?),
+        counts: Counts::default(),
+        in_flight: row.get(4)?,
+        response: CoarseHist::default(),
+        service: None,
+    })
 }

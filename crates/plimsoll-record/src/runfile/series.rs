@@ -8,49 +8,56 @@ use plimsoll_plan::units::Nanos;
 use rusqlite::Connection;
 
 use super::row::{BadRow, ValueBudget, json, meaningless, rows};
-use super::{database, samples};
+use super::samples;
 
-pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, BadRow> {
-    // A metric that this version does not know is left out: its meaning is unknown.
-    let layouts: BTreeMap<i64, Vec<Option<Metric>>> = rows(db, "SELECT * FROM layout", |row| {
-        Ok((
-            row.get("id")?,
-            json::<Vec<String>>(row, "metrics")?
-                .iter()
-                .map(|name| Metric::parse(name))
-                .collect(),
-        ))
-    })?
-    .into_iter()
-    .collect();
-    let decode: samples::Decode = if schema < database::SINCE {
-        samples::decode_singles
-    } else {
-        samples::decode
-    };
+/// Metrics of rows of samples, by layout; of one that this version does not know the meaning is unknown.
+pub(super) type Layouts = BTreeMap<i64, Vec<Option<Metric>>>;
+
+pub(super) fn layouts(db: &Connection) -> Result<Layouts, BadRow> {
+    let layouts = rows(db, "SELECT * FROM layout", |row| {
+        let names: Vec<String> = json(row, "metrics")?;
+        let metrics = names.iter().map(|name| Metric::parse(name));
+        Ok((row.get("id")?, metrics.collect()))
+    });
+    Ok(layouts?.into_iter().collect())
+}
+
+pub(super) fn layout(layouts: &Layouts, id: i64) -> rusqlite::Result<&[Option<Metric>]> {
+    let metrics = layouts.get(&id).map(Vec::as_slice);
+    metrics.ok_or_else(|| meaningless("layout", id))
+}
+
+/// The values of a row, one for each metric.
+pub(super) fn decode(
+    data: &[u8],
+    metrics: &[Option<Metric>],
+    values: &mut Vec<f32>,
+) -> rusqlite::Result<()> {
+    let count = metrics.len();
+    samples::decode(data, count, values)
+        .ok_or_else(|| meaningless("data", format!("{} bytes for {count} metrics", data.len())))
+}
+
+pub(super) fn series(db: &Connection) -> Result<Vec<Series>, BadRow> {
+    let layouts = layouts(db)?;
     let mut values: Vec<f32> = Vec::new();
     let mut series: Vec<Series> = Vec::new();
     let mut place: HashMap<(SubjectId, Metric), usize> = HashMap::new();
-    // Of each subject and layout the series of its values: they are looked up once, and not for each of millions.
+    // The series of each subject and layout are looked up once, and not for each of millions of values.
     let mut places: BTreeMap<(SubjectId, i64), Vec<Option<usize>>> = BTreeMap::new();
     let mut budget = ValueBudget::of_file(db)?;
     let sql = "SELECT subject, at_ns, over_ns, layout, data FROM sample";
     rows(db, sql, |row| {
         let id: i64 = row.get(3)?;
-        let metrics = layouts.get(&id).ok_or_else(|| meaningless("layout", id))?;
-        let subject = SubjectId(row.get(0)?);
+        let metrics = layout(&layouts, id)?;
+        let subject = row.get(0)?;
         let at = Nanos(row.get(1)?);
         let over = Nanos(row.get(2)?);
         let data = row.get_ref(4)?.as_blob()?;
         budget.take("data", metrics.len())?;
-        decode(data, metrics.len(), &mut values).ok_or_else(|| {
-            meaningless(
-                "data",
-                format!("{} bytes for {} metrics", data.len(), metrics.len()),
-            )
-        })?;
-        let own = places.entry((subject, id)).or_insert_with(|| {
-            let mut of = |metric: Metric| {
+        decode(data, metrics, &mut values)?;
+        let of_row = places.entry((subject, id)).or_insert_with(|| {
+            let mut place_of = |metric: Metric| {
                 *place.entry((subject, metric)).or_insert_with(|| {
                     series.push(Series {
                         subject,
@@ -60,9 +67,12 @@ pub(super) fn series(db: &Connection, schema: i32) -> Result<Vec<Series>, BadRow
                     series.len() - 1
                 })
             };
-            metrics.iter().map(|metric| metric.map(&mut of)).collect()
+            metrics
+                .iter()
+                .map(|metric| metric.map(&mut place_of))
+                .collect()
         });
-        for (place, value) in own.iter().zip(&values) {
+        for (place, value) in of_row.iter().zip(&values) {
             if let (Some(place), true) = (place, value.is_finite()) {
                 series[*place].samples.push(Sample {
                     at,

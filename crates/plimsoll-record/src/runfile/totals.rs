@@ -5,19 +5,18 @@ use std::path::Path;
 
 use crate::hist::CoarseHist;
 use crate::lane::Counts;
-use crate::metric::Metric;
-use crate::{DriveRow, Point, PointId, RunStatus, SCHEMA_VERSION, Subject, SubjectId, SubjectKind};
+use crate::{DriveRow, Point, PointId, RunStatus, Subject, SubjectId, SubjectKind};
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row, params};
 
 use super::RunFileError;
+use super::columns::table;
 use super::drive::drive_rows_from;
 use super::live::{LivePhase, LiveSample, open_live, open_phases, under_load};
 use super::open::damaged;
 use super::outcomes::{decode_counts, take_earlier, take_times};
-use super::reader::point;
-use super::row::{BadRow, json, meaningless, parsed, rows};
-use super::samples;
+use super::row::{BadRow, meaningless, parsed, rows};
+use super::series::{Layouts, decode, layout, layouts};
 
 /// Rows that hold the latest sample of each subject.
 const LATEST_SAMPLES: u64 = 1_000;
@@ -30,7 +29,7 @@ pub struct TotalsCursor {
     drives: BTreeMap<SubjectId, Nanos>,
 }
 
-/// What goes on, and what emulated drives have added.
+/// The state of a run, and the rows that emulated drives have added.
 #[derive(Debug)]
 pub struct TotalsRows {
     pub run_id: String,
@@ -47,7 +46,7 @@ pub struct TotalsRows {
     pub drives: Vec<DriveRow>,
 }
 
-/// What one type of transactions of a system did in a second.
+/// Transactions of one type of a system in a second.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddedSecond {
     pub system: SubjectId,
@@ -77,14 +76,8 @@ fn added(
         run_id: String::new(),
         title: String::new(),
         status: RunStatus::Unfinished,
-        subjects: rows(
-            db,
-            "SELECT id, kind, name FROM subject ORDER BY id",
-            subject,
-        )?,
-        points: rows(db, "SELECT * FROM point ORDER BY id", |row| {
-            point(row, SCHEMA_VERSION)
-        })?,
+        subjects: table(db, "subject ORDER BY id")?,
+        points: table(db, "point ORDER BY id")?,
         phases: open_phases(db)?,
         under_load: under_load(db)?,
         samples: latest_samples(db)?,
@@ -106,14 +99,6 @@ fn added(
         read.drives.extend(new);
     }
     Ok(read)
-}
-
-fn subject(row: &Row<'_>) -> rusqlite::Result<Subject> {
-    Ok(Subject {
-        id: SubjectId(row.get(0)?),
-        kind: parsed(row, "kind")?,
-        name: row.get(2)?,
-    })
 }
 
 /// The number of the last row.
@@ -139,30 +124,27 @@ fn add_second(row: &Row<'_>, add: &mut dyn FnMut(AddedSecond)) -> rusqlite::Resu
     for (txn, counts) in of_types {
         let (response, _) = take_times(&mut times).map_err(|what| meaningless("times", what))?;
         add(AddedSecond {
-            system: SubjectId(row.get(1)?),
-            point: row.get::<_, Option<u32>>(2)?.map(PointId),
+            system: row.get(1)?,
+            point: row.get(2)?,
             txn,
             counts,
             response,
         });
     }
-    while let Some(own) = take_earlier(&mut times).map_err(|what| meaningless("times", what))? {
+    while let Some(earlier) = take_earlier(&mut times).map_err(|what| meaningless("times", what))? {
         add(AddedSecond {
-            system: SubjectId(row.get(1)?),
-            point: row.get::<_, Option<u32>>(2)?.map(PointId),
-            txn: own.txn,
+            system: row.get(1)?,
+            point: row.get(2)?,
+            txn: earlier.txn,
             counts: Counts::default(),
-            response: own.response,
+            response: earlier.response,
         });
     }
     row.get(0)
 }
 
 fn latest_samples(db: &Connection) -> Result<Vec<LiveSample>, BadRow> {
-    let layouts = rows(db, "SELECT * FROM layout", |row| {
-        Ok((row.get::<_, i64>(0)?, json::<Vec<String>>(row, "metrics")?))
-    })?;
-    let layouts: BTreeMap<i64, Vec<String>> = layouts.into_iter().collect();
+    let layouts = layouts(db)?;
     let sql = format!(
         "SELECT kind, name, layout, data FROM sample JOIN subject ON subject.id = sample.subject WHERE sample.rowid IN
          (SELECT max(rowid) FROM sample WHERE rowid > (SELECT max(rowid) FROM sample) - {LATEST_SAMPLES} GROUP BY subject)
@@ -173,27 +155,18 @@ fn latest_samples(db: &Connection) -> Result<Vec<LiveSample>, BadRow> {
 }
 
 /// All metrics of one row.
-fn subject_samples(
-    row: &Row<'_>,
-    layouts: &BTreeMap<i64, Vec<String>>,
-) -> rusqlite::Result<Vec<LiveSample>> {
-    let layout: i64 = row.get(2)?;
-    let names = layouts
-        .get(&layout)
-        .ok_or_else(|| meaningless("layout", layout))?;
-    let data = row.get_ref(3)?.as_blob()?;
+fn subject_samples(row: &Row<'_>, layouts: &Layouts) -> rusqlite::Result<Vec<LiveSample>> {
+    let metrics = layout(layouts, row.get(2)?)?;
     let mut values = Vec::new();
-    samples::decode(data, names.len(), &mut values)
-        .ok_or_else(|| meaningless("data", format!("{} bytes", data.len())))?;
+    decode(row.get_ref(3)?.as_blob()?, metrics, &mut values)?;
     let mut all = Vec::new();
-    for (name, value) in names.iter().zip(&values) {
-        // A later plimsoll may know others.
-        if let Some(metric) = Metric::parse(name) {
+    for (metric, value) in metrics.iter().zip(values) {
+        if let Some(metric) = *metric {
             all.push(LiveSample {
                 subject: parsed(row, "kind")?,
                 name: row.get(1)?,
                 metric,
-                value: *value,
+                value,
             });
         }
     }

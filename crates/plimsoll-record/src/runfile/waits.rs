@@ -1,22 +1,21 @@
-//! What servers' sessions did, in a few bytes a second: names stand in a table of their own.
+//! States of servers' sessions, in a few bytes a second: names stand in a table of their own.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::leb128;
 use crate::{SubjectId, WaitRow, WaitState};
 use plimsoll_plan::units::Nanos;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row};
 
-use super::database;
 use super::file::{Result, RunFile};
-use super::row::{BadRow, meaningless, parsed, rows, since, subject, time};
+use super::row::{BadRow, meaningless, parsed, rows, time};
 
 /// Each of its waits repeats it. Those of servers have at most half of it.
 const LONGEST_EVENT: usize = 256;
 
 impl RunFile {
     /// Rows of one second of a subject become one.
-    pub fn waits(&mut self, waits: &[WaitRow]) -> Result<()> {
+    pub fn waits(&self, waits: &[WaitRow]) -> Result<()> {
         let mut seconds: BTreeMap<(Nanos, SubjectId), (Nanos, u32, Vec<u8>)> = BTreeMap::new();
         for WaitRow {
             subject,
@@ -38,59 +37,62 @@ impl RunFile {
         for ((start, subject), (end, samples, data)) in seconds {
             let lasts = end.saturating_sub(start);
             let lasts = (lasts != Nanos::SECOND).then_some(lasts.0);
-            self.execute(
-                "INSERT INTO wait VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![subject.0, start.0, lasts, samples, data],
+            self.insert_columns(
+                "INSERT INTO wait",
+                &[
+                    ("subject", &subject),
+                    ("start_ns", &start.0),
+                    ("lasts_ns", &lasts),
+                    ("samples", &samples),
+                    ("data", &data),
+                ],
             )?;
         }
         Ok(())
     }
 
-    fn wait_event(&mut self, state: WaitState, event: &str) -> Result<i64> {
+    fn wait_event(&self, state: WaitState, event: &str) -> Result<i64> {
         let key = (state, event.to_owned());
-        if let Some(id) = self.wait_events.get(&key) {
+        if let Some(id) = self.wait_events.borrow().get(&key) {
             return Ok(*id);
         }
-        self.execute(
-            "INSERT INTO wait_event (state, event) VALUES (?1, ?2)",
-            params![state.name(), event],
+        self.insert_columns(
+            "INSERT INTO wait_event",
+            &[("state", &state.name()), ("event", &event)],
         )?;
         let id = self.last_id();
-        self.wait_events.insert(key, id);
+        self.wait_events.borrow_mut().insert(key, id);
         Ok(id)
     }
 }
 
-/// By subject, time, state and event. Of an older file none.
-pub(super) fn waits(db: &Connection, schema: i32) -> std::result::Result<Vec<WaitRow>, BadRow> {
-    since(database::SINCE, schema, || {
-        let events: HashMap<u64, (WaitState, String)> =
-            rows(db, "SELECT * FROM wait_event", |row| {
-                let id: i64 = row.get("id")?;
-                let event: String = row.get("event")?;
-                if event.len() > LONGEST_EVENT {
-                    return Err(meaningless("event", format!("{} bytes", event.len())));
-                }
-                Ok((id.unsigned_abs(), (parsed(row, "state")?, event)))
-            })?
-            .into_iter()
-            .collect();
-        let seconds = rows(db, "SELECT * FROM wait", |row| second(row, &events))?;
-        let mut waits: Vec<WaitRow> = seconds.into_iter().flatten().collect();
-        waits.sort_by(|a, b| {
-            (a.subject, a.start, a.state, &a.event).cmp(&(b.subject, b.start, b.state, &b.event))
-        });
-        Ok(waits)
-    })
+/// By subject, time, state and event.
+pub(super) fn waits(db: &Connection) -> std::result::Result<Vec<WaitRow>, BadRow> {
+    let events: HashMap<u64, (WaitState, String)> = rows(db, "SELECT * FROM wait_event", |row| {
+        let id: i64 = row.get("id")?;
+        let event: String = row.get("event")?;
+        if event.len() > LONGEST_EVENT {
+            return Err(meaningless("event", format!("{} bytes", event.len())));
+        }
+        Ok((id.unsigned_abs(), (parsed(row, "state")?, event)))
+    })?
+    .into_iter()
+    .collect();
+    let seconds = rows(db, "SELECT * FROM wait", |row| second(row, &events))?;
+    let mut waits: Vec<WaitRow> = seconds.into_iter().flatten().collect();
+    waits.sort_by(|a, b| {
+        (a.subject, a.start, a.state, &a.event).cmp(&(b.subject, b.start, b.state, &b.event))
+    });
+    Ok(waits)
 }
 
 fn second(
     row: &Row<'_>,
     events: &HashMap<u64, (WaitState, String)>,
 ) -> rusqlite::Result<Vec<WaitRow>> {
-    let subject = subject(row)?;
+    let subject = row.get("subject")?;
     let start = time(row, "start_ns")?;
-    let samples = row.get("looks")?;
+    let samples = row.get("samples")?;
     let lasts = row
         .get::<_, Option<u64>>("lasts_ns")?
         .unwrap_or(Nanos::SECOND.0);

@@ -3,18 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use crate::drive::{DriveOp, DriveTally};
 use crate::hist::CoarseHist;
 use crate::join::{Renumbering, renumber};
-use crate::lane::{Absence, LaneSecond, TransactionStats};
+use crate::lane::{LaneSecond, TransactionStats};
 use crate::metric::Metric;
-use crate::{
-    DriveRow, Phase, PhaseId, Record, RunInfo, SCHEMA_VERSION, Sample, Second, Subject, SubjectId,
-};
+use crate::{Phase, PhaseId, Record, RunInfo, Sample, Second, Series, Subject, SubjectId};
 use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::schedule::{PhaseKind, Tick};
 use plimsoll_plan::units::Nanos;
-use rusqlite::params;
 
 use super::digest;
 use super::file::{Result, RunFile};
@@ -25,7 +21,7 @@ use super::writer::create_file;
 impl RunFile {
     /// A new file with everything that `record` holds; to be finished.
     pub fn of_record(path: &Path, record: &Record) -> Result<Self> {
-        let mut file = Self::create(path, &record.run, &record.plan_written, &record.plan)?;
+        let file = Self::create(path, &record.run, &record.plan_written, &record.plan)?;
         file.fill_all(record)?;
         Ok(file)
     }
@@ -43,14 +39,13 @@ impl RunFile {
         file.close(*status, failure.as_deref(), *lasted)?;
         let digest = digest::of_database(&mut file.db);
         let digest = digest.map_err(|error| file.error(error))?;
-        file.execute("INSERT INTO digest VALUES (?1)", [digest])?;
+        file.insert_columns("INSERT INTO digest", &[("sha256", &digest)])?;
         create_file(path, &file.image()?)
     }
 
-    fn fill_all(&mut self, record: &Record) -> Result<()> {
-        for Subject { id, kind, name } in &record.subjects {
-            let sql = "INSERT INTO subject (id, kind, name) VALUES (?1, ?2, ?3)";
-            self.execute(sql, params![id.0, kind.name(), name])?;
+    fn fill_all(&self, record: &Record) -> Result<()> {
+        for subject in &record.subjects {
+            self.insert("INSERT INTO subject", subject)?;
         }
         self.fill(record)
     }
@@ -61,19 +56,19 @@ impl RunFile {
     }
 
     /// Everything of a part, which began at this time of the run.
-    pub fn append(&mut self, part: &Self, from: Nanos) -> Result<()> {
-        let record = unfinished(&part.db, SCHEMA_VERSION);
+    pub fn append(&self, part: &Self, from: Nanos) -> Result<()> {
+        let record = unfinished(&part.db);
         let record = record.map_err(|what| damaged(&part.path, what))?;
         self.add_at(record, from)
     }
 
     /// Everything of a record that was measured elsewhere, at the same times.
-    pub fn add(&mut self, record: Record) -> Result<()> {
+    pub fn add(&self, record: Record) -> Result<()> {
         self.add_at(record, Nanos::ZERO)
     }
 
     /// After what the file has. Subjects of the same name are the same.
-    fn add_at(&mut self, mut record: Record, from: Nanos) -> Result<()> {
+    fn add_at(&self, mut record: Record, from: Nanos) -> Result<()> {
         let mut subjects = HashMap::new();
         for Subject { id, kind, name } in &record.subjects {
             subjects.insert(*id, self.subject(*kind, name)?);
@@ -94,66 +89,17 @@ impl RunFile {
         self.fill(&record)
     }
 
-    fn fill(&mut self, record: &Record) -> Result<()> {
-        let Record {
-            facts,
-            points,
-            phases,
-            seconds,
-            windows,
-            ..
-        } = record;
-        for fact in facts {
-            self.facts(fact.subject, &[(fact.key.clone(), fact.value.clone())])?;
-        }
-        points.iter().try_for_each(|point| self.point(point))?;
-        for Phase {
-            id,
-            point,
-            step,
-            kind,
-            start,
-            end,
-            complete,
-        } in phases
-        {
-            let sql = "INSERT INTO phase (id, point, step, kind, start_ns, end_ns, complete)
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-            let point = point.map(|point| point.0);
-            self.execute(
-                sql,
-                params![id.0, point, step, kind.name(), start.0, end.0, complete],
-            )?;
-        }
-        let kinds: BTreeMap<PhaseId, PhaseKind> =
-            phases.iter().map(|phase| (phase.id, phase.kind)).collect();
-        for (phase, subject, second) in ticks(seconds, &kinds) {
-            self.second(phase, subject, Nanos::ZERO, &second)?;
-        }
-        // Those that were rebuilt from seconds are rebuilt when they are read.
-        windows
-            .iter()
-            .filter(|window| !window.coarse)
-            .try_for_each(|window| self.window(window))?;
-        self.beside(record)?;
-        self.commit()
-    }
-
-    /// What stands beside points, phases and seconds.
-    fn beside(&mut self, record: &Record) -> Result<()> {
+    fn fill(&self, record: &Record) -> Result<()> {
         let Record {
             run: _,
             plan_written: _,
             plan: _,
             subjects: _,
-            facts: _,
-            points: _,
-            phases: _,
-            ..
-        } = record;
-        let Record {
-            seconds: _,
-            windows: _,
+            facts,
+            points,
+            phases,
+            seconds,
+            windows,
             series,
             events,
             checks,
@@ -162,9 +108,6 @@ impl RunFile {
             searches,
             resets,
             waits,
-            ..
-        } = record;
-        let Record {
             blocks,
             shares,
             steady,
@@ -172,77 +115,73 @@ impl RunFile {
             backups,
             outages,
             reported,
-            ..
+            integrity: _,
         } = record;
-        let samples: Vec<(SubjectId, Metric, Sample)> = (series.iter())
-            .flat_map(|series| {
-                series
-                    .samples
-                    .iter()
-                    .map(|sample| (series.subject, series.metric, *sample))
-            })
-            .collect();
-        self.samples(&samples)?;
-        self.waits(waits)?;
-        events.iter().try_for_each(|event| self.event(event))?;
-        checks.iter().try_for_each(|check| self.check(check))?;
-        for rows in drive.chunk_by(|a, b| (a.subject, a.start) == (b.subject, b.start)) {
-            self.drive_second(rows[0].subject, rows[0].start, rows[0].end, &tallies(rows))?;
+        (facts.iter()).try_for_each(|fact| self.insert("INSERT OR REPLACE INTO fact", fact))?;
+        points.iter().try_for_each(|point| self.point(point))?;
+        phases.iter().try_for_each(|phase| self.phase(phase))?;
+        let kinds: BTreeMap<PhaseId, PhaseKind> =
+            phases.iter().map(|phase| (phase.id, phase.kind)).collect();
+        for (phase, subject, second) in ticks(seconds, &kinds) {
+            self.second(phase, subject, Nanos::ZERO, &second)?;
         }
-        cuts.iter().try_for_each(|cut| self.power_cut(cut))?;
-        searches.iter().try_for_each(|search| self.search(search))?;
-        resets.iter().try_for_each(|reset| self.reset(reset))?;
-        blocks
-            .iter()
-            .try_for_each(|block| self.block_point(block))?;
-        shares
-            .iter()
-            .try_for_each(|share| self.block_share(share))?;
-        steady.iter().try_for_each(|steady| self.steady(steady))?;
-        diagnoses
-            .iter()
-            .try_for_each(|diagnosis| self.diagnosis(diagnosis))?;
-        backups.iter().try_for_each(|backup| self.backup(backup))?;
-        outages.iter().try_for_each(|outage| self.outage(outage))?;
-        reported
-            .iter()
-            .try_for_each(|reported| self.reported(reported))
+        // Those that were rebuilt from seconds are rebuilt when they are read.
+        (windows.iter().filter(|window| !window.coarse))
+            .try_for_each(|window| self.window(window))?;
+        self.samples(&samples(series))?;
+        self.waits(waits)?;
+        events.iter().try_for_each(|row| self.event(row))?;
+        checks.iter().try_for_each(|row| self.check(row))?;
+        drive.iter().try_for_each(|row| self.drive_row(row))?;
+        cuts.iter().try_for_each(|row| self.power_cut(row))?;
+        searches.iter().try_for_each(|row| self.search(row))?;
+        resets.iter().try_for_each(|row| self.reset(row))?;
+        blocks.iter().try_for_each(|row| self.block_point(row))?;
+        shares.iter().try_for_each(|row| self.block_share(row))?;
+        steady.iter().try_for_each(|row| self.steady(row))?;
+        diagnoses.iter().try_for_each(|row| self.diagnosis(row))?;
+        backups.iter().try_for_each(|row| self.backup(row))?;
+        outages.iter().try_for_each(|row| self.outage(row))?;
+        reported.iter().try_for_each(|row| self.reported(row))?;
+        self.commit()
+    }
+
+    fn phase(&self, phase: &Phase) -> Result<()> {
+        let Phase {
+            id,
+            point,
+            step,
+            kind,
+            start,
+            end,
+            complete,
+        } = phase;
+        self.insert_columns(
+            "INSERT INTO phase",
+            &[
+                ("id", id),
+                ("point", point),
+                ("step", step),
+                ("kind", &kind.name()),
+                ("start_ns", &start.0),
+                ("end_ns", &end.0),
+                ("complete", complete),
+            ],
+        )
     }
 }
 
-/// One second of an emulated drive as its emulator reports it.
-fn tallies(rows: &[DriveRow]) -> [DriveTally; DriveOp::ALL.len()] {
-    let mut tallies: [DriveTally; DriveOp::ALL.len()] = Default::default();
-    for DriveRow {
-        subject: _,
-        start: _,
-        end: _,
-        op,
-        ops,
-        bytes,
-        errors,
-        modelled,
-        real,
-        late,
-        beyond,
-    } in rows
+fn samples(series: &[Series]) -> Vec<(SubjectId, Metric, Sample)> {
+    let mut all = Vec::new();
+    for Series {
+        subject,
+        metric,
+        samples,
+    } in series
     {
-        let [modelled, real, late] = [modelled, real, late].map(|hist| hist.to_hist());
-        let ops = *ops;
-        let bytes = *bytes;
-        let errors = *errors;
-        let beyond = *beyond;
-        tallies[*op as usize] = DriveTally {
-            ops,
-            bytes,
-            errors,
-            modelled,
-            real,
-            late,
-            beyond,
-        };
+        all.extend(samples.iter().map(|sample| (*subject, *metric, *sample)));
     }
-    tallies
+    all
 }
 
 /// A record's seconds as a lane would have reported them. A tick of no length begins with the one that follows it.
@@ -263,16 +202,7 @@ fn ticks(
         };
         let lane = ticks
             .entry((second.phase, second.subject, second.start, second.end))
-            .or_insert(LaneSecond {
-                tick,
-                in_flight: second.in_flight,
-                tallies: Vec::new(),
-                earlier: Vec::new(),
-                late: 0,
-                overflow: 0,
-                merge_lag: Nanos::ZERO,
-                absence: Absence::default(),
-            });
+            .or_insert_with(|| LaneSecond::new(tick, second.in_flight, Vec::new()));
         let service = second.service.as_ref().map(CoarseHist::to_hist);
         let place = second.txn as usize;
         if lane.tallies.len() <= place {

@@ -1,6 +1,7 @@
 //! Writing a run file while the run lasts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,18 +9,18 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use crate::lane::LaneSecond;
-use crate::message::{self, EventKind};
 use crate::metric::{Metric, MetricKind};
 use crate::{
-    APPLICATION_ID, Check, Event, PhaseId, Point, RunInfo, RunStatus, SCHEMA_VERSION, Sample,
-    SubjectId, SubjectKind, Window,
+    APPLICATION_ID, BackupRow, BlockPoint, Check, Diagnosis, Event, Outage, PhaseId, Point,
+    Reported, Reset, RunInfo, RunStatus, SCHEMA_VERSION, Sample, SearchInfo, SteadyInfo, SubjectId,
+    SubjectKind, Window,
 };
 use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::file::{Result, RunFile, WaitEvents, write_error};
+use super::file::{Result, RunFile, write_error};
 use super::new_file::create_whole;
 use super::open::open_run_file;
 use super::recovery::{BESIDE, beside, remove_beside};
@@ -64,8 +65,8 @@ impl RunFile {
         let mut file = Self {
             path: path.into(),
             db,
-            layouts: HashMap::new(),
-            wait_events: WaitEvents::default(),
+            layouts: RefCell::default(),
+            wait_events: RefCell::default(),
         };
         file.insert_schema().map_err(|error| file.error(error))?;
         file.insert_head(run, plan_written, plan)?;
@@ -112,28 +113,37 @@ impl RunFile {
             command,
             seed,
             started_at,
+            lasted: _,
             status,
-            ..
+            failure: _,
         } = run;
-        self.execute(
-            "INSERT INTO run (id, title, plimsoll_version, plimsoll_commit, command, seed, started_at, status)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![id, title, plimsoll_version, plimsoll_commit, command, seed.to_string(), started_at, status.name()],
+        self.insert_columns(
+            "INSERT INTO run",
+            &[
+                ("id", id),
+                ("title", title),
+                ("plimsoll_version", plimsoll_version),
+                ("plimsoll_commit", plimsoll_commit),
+                ("command", command),
+                ("seed", &seed.to_string()),
+                ("started_at", started_at),
+                ("status", &status.name()),
+            ],
         )?;
         for (form, text) in [("written", plan_written), ("resolved", &plan.to_text())] {
-            self.execute("INSERT INTO plan VALUES (?1, ?2)", params![form, text])?;
+            self.insert_columns("INSERT INTO plan", &[("form", &form), ("text", &text)])?;
         }
         for metric in Metric::ALL {
             let info = metric.info();
             let name = |value: serde_json::Value| value.as_str().map(str::to_owned);
-            self.execute(
-                "INSERT INTO metric VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![
-                    info.name,
-                    info.unit,
-                    name(serde_json::json!(info.kind)),
-                    name(serde_json::json!(info.better)),
-                    info.source
+            self.insert_columns(
+                "INSERT INTO metric",
+                &[
+                    ("name", &info.name),
+                    ("unit", &info.unit),
+                    ("kind", &name(serde_json::json!(info.kind))),
+                    ("better", &name(serde_json::json!(info.better))),
+                    ("source", &info.source),
                 ],
             )?;
         }
@@ -142,74 +152,69 @@ impl RunFile {
 
     /// The subject of this kind and name, made if it is new.
     pub fn subject(&self, kind: SubjectKind, name: &str) -> Result<SubjectId> {
-        self.execute(
-            "INSERT OR IGNORE INTO subject (kind, name) VALUES (?1, ?2)",
-            params![kind.name(), name],
+        self.insert_columns(
+            "INSERT OR IGNORE INTO subject",
+            &[("kind", &kind.name()), ("name", &name)],
         )?;
         let sql = "SELECT id FROM subject WHERE kind = ?1 AND name = ?2";
         let id = self
             .db
-            .query_row(sql, params![kind.name(), name], |row| row.get(0))
-            .map_err(|e| self.error(e))?;
-        Ok(SubjectId(id))
+            .query_row(sql, params![kind.name(), name], |row| row.get(0));
+        id.map_err(|error| self.error(error))
     }
 
     /// A fact recorded again replaces the one before.
     pub fn facts(&self, subject: SubjectId, facts: &[(String, String)]) -> Result<()> {
         facts.iter().try_for_each(|(key, value)| {
-            self.execute(
-                "INSERT OR REPLACE INTO fact VALUES (?1, ?2, ?3)",
-                params![subject.0, key, value],
+            self.insert_columns(
+                "INSERT OR REPLACE INTO fact",
+                &[("subject", &subject), ("key", key), ("value", value)],
             )
         })
     }
 
     pub fn point(&self, point: &Point) -> Result<()> {
-        let Point {
-            id,
-            step,
-            step_index,
-            ordinal,
-            system,
-            medium,
-            workload,
-            mode,
-            users,
-            txns,
-            ..
-        } = point;
-        let Point {
-            offered_per_second,
-            offered_to_per_second,
-            connections,
-            repeat,
-            purpose,
-            scene,
-            parameters,
-            ..
-        } = point;
-        self.execute(
-            "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-            params![
-                id.0,
-                step,
-                step_index,
-                ordinal,
-                system.0,
-                medium.map(|medium| medium.0),
-                workload,
-                mode,
-                users,
-                offered_per_second,
-                serde_json::json!(txns).to_string(),
-                connections,
-                offered_to_per_second,
-                repeat,
-                purpose.name(),
-                scene.name(),
-                serde_json::json!(parameters).to_string()
-            ],
-        )
+        self.insert("INSERT INTO point", point)
+    }
+
+    pub fn search(&self, search: &SearchInfo) -> Result<()> {
+        self.insert("INSERT INTO search", search)
+    }
+
+    pub fn reset(&self, reset: &Reset) -> Result<()> {
+        self.insert("INSERT INTO reset", reset)
+    }
+
+    pub fn block_point(&self, block: &BlockPoint) -> Result<()> {
+        self.insert("INSERT INTO block_point", block)
+    }
+
+    pub fn steady(&self, steady: &SteadyInfo) -> Result<()> {
+        self.insert("INSERT INTO steady", steady)
+    }
+
+    pub fn diagnosis(&self, diagnosis: &Diagnosis) -> Result<()> {
+        self.insert("INSERT INTO diagnosis", diagnosis)
+    }
+
+    pub fn backup(&self, backup: &BackupRow) -> Result<()> {
+        self.insert("INSERT INTO backup", backup)
+    }
+
+    pub fn outage(&self, outage: &Outage) -> Result<()> {
+        self.insert("INSERT INTO outage", outage)
+    }
+
+    pub fn reported(&self, reported: &Reported) -> Result<()> {
+        self.insert("INSERT INTO reported", reported)
+    }
+
+    pub fn event(&self, event: &Event) -> Result<()> {
+        self.insert("INSERT INTO event", event)
+    }
+
+    pub fn check(&self, check: &Check) -> Result<()> {
+        self.insert("INSERT INTO consistency", check)
     }
 
     pub fn open_phase(
@@ -219,9 +224,15 @@ impl RunFile {
         kind: PhaseKind,
         start: Nanos,
     ) -> Result<PhaseId> {
-        self.execute(
-            "INSERT INTO phase (point, step, kind, start_ns, complete) VALUES (?1, ?2, ?3, ?4, 0)",
-            params![point.map(|point| point.id.0), step, kind.name(), start.0],
+        self.insert_columns(
+            "INSERT INTO phase",
+            &[
+                ("point", &point.map(|point| point.id)),
+                ("step", &step),
+                ("kind", &kind.name()),
+                ("start_ns", &start.0),
+                ("complete", &false),
+            ],
         )?;
         Ok(PhaseId(u32::try_from(self.last_id()).unwrap_or(u32::MAX)))
     }
@@ -229,7 +240,7 @@ impl RunFile {
     pub fn close_phase(&self, phase: PhaseId, end: Nanos, complete: bool) -> Result<()> {
         self.execute(
             "UPDATE phase SET end_ns = ?2, complete = ?3 WHERE id = ?1",
-            params![phase.0, end.0, complete],
+            params![phase, end.0, complete],
         )
     }
 
@@ -244,17 +255,16 @@ impl RunFile {
         let start = origin + second.tick.start;
         let end = origin + second.tick.end;
         let (counts, times) = outcomes::encode(&second.tallies, &second.earlier);
-        self.execute(
-            "INSERT INTO tick (phase, subject, start_ns, end_ns, in_flight, counts, times)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![
-                phase.0,
-                subject.0,
-                start.0,
-                end.0,
-                second.in_flight,
-                counts,
-                times
+        self.insert_columns(
+            "INSERT INTO tick",
+            &[
+                ("phase", &phase),
+                ("subject", &subject),
+                ("start_ns", &start.0),
+                ("end_ns", &end.0),
+                ("in_flight", &second.in_flight),
+                ("counts", &counts),
+                ("times", &times),
             ],
         )
     }
@@ -268,20 +278,20 @@ impl RunFile {
             service,
             coarse: _,
         } = window;
-        self.execute(
-            "INSERT OR REPLACE INTO window VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![
-                phase.0,
-                subject.0,
-                txn,
-                response.encode(),
-                service.as_ref().map(|hist| hist.encode())
+        self.insert_columns(
+            "INSERT OR REPLACE INTO window",
+            &[
+                ("phase", phase),
+                ("subject", subject),
+                ("txn", txn),
+                ("response", &response.encode()),
+                ("service", &service.as_ref().map(|hist| hist.encode())),
             ],
         )
     }
 
-    /// What the probes saw at one time; samples of one subject become one row.
-    pub fn samples(&mut self, samples: &[(SubjectId, Metric, Sample)]) -> Result<()> {
+    /// Samples of one time; those of one subject become one row.
+    pub fn samples(&self, samples: &[(SubjectId, Metric, Sample)]) -> Result<()> {
         let mut rows: BTreeMap<(SubjectId, Nanos), Vec<(Metric, Sample)>> = BTreeMap::new();
         for (subject, metric, sample) in samples {
             rows.entry((*subject, sample.at))
@@ -293,70 +303,30 @@ impl RunFile {
             let layout = self.layout(row.iter().map(|(metric, _)| *metric).collect())?;
             let values: Vec<f32> = row.iter().map(|(_, sample)| sample.value).collect();
             let over = interval(&row);
-            self.execute(
-                "INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![subject.0, at.0, over.0, layout, samples::encode(&values)],
+            self.insert_columns(
+                "INSERT INTO sample",
+                &[
+                    ("subject", &subject),
+                    ("at_ns", &at.0),
+                    ("over_ns", &over.0),
+                    ("layout", &layout),
+                    ("data", &samples::encode(&values)),
+                ],
             )?;
         }
         Ok(())
     }
 
-    fn layout(&mut self, metrics: Vec<Metric>) -> Result<i64> {
-        if let Some(id) = self.layouts.get(&metrics) {
+    fn layout(&self, metrics: Vec<Metric>) -> Result<i64> {
+        if let Some(id) = self.layouts.borrow().get(&metrics) {
             return Ok(*id);
         }
         let names: Vec<&str> = metrics.iter().map(|metric| metric.info().name).collect();
-        self.execute(
-            "INSERT INTO layout (metrics) VALUES (?1)",
-            params![serde_json::json!(names).to_string()],
-        )?;
+        let names = serde_json::json!(names).to_string();
+        self.insert_columns("INSERT INTO layout", &[("metrics", &names)])?;
         let id = self.last_id();
-        self.layouts.insert(metrics, id);
+        self.layouts.borrow_mut().insert(metrics, id);
         Ok(id)
-    }
-
-    pub fn event(&self, event: &Event) -> Result<()> {
-        let Event {
-            at,
-            subject,
-            severity,
-            kind,
-        } = event;
-        let text = match kind {
-            EventKind::Stored { text, .. } => Some(text),
-            _ => None,
-        };
-        self.execute(
-            "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            params![
-                at.0,
-                subject.map(|subject| subject.0),
-                severity.name(),
-                kind.code(),
-                text,
-                kind.args()
-            ],
-        )
-    }
-
-    pub fn check(&self, check: &Check) -> Result<()> {
-        let Check {
-            point,
-            subject,
-            clause,
-            holds,
-            detail,
-        } = check;
-        self.execute(
-            "INSERT INTO consistency VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![
-                point.map(|point| point.0),
-                subject.0,
-                clause,
-                holds,
-                message::to_column(detail)
-            ],
-        )
     }
 
     /// Closes the run, stores the digest of the content and folds the WAL in, unless another process reads the file:
@@ -369,7 +339,7 @@ impl RunFile {
     ) -> Result<PathBuf> {
         self.close(status, failure, lasted)?;
         let digest = digest::of_content(&open_run_file(&self.path)?.source)?;
-        self.execute("INSERT INTO digest VALUES (?1)", [digest])?;
+        self.insert_columns("INSERT INTO digest", &[("sha256", &digest)])?;
         // All is committed, so a reader who keeps the WAL from being folded in is no reason to fail the run.
         fold_wal_in(&self.db);
         Ok(self.path)

@@ -227,7 +227,6 @@ missing-no-cache-mode = whether requests went past the page cache is not known
 missing-past-the-cache = requests went past the page cache
 missing-no-run-file = the figures are in no run file
 missing-file-open = the run file was never closed, so that it has no digest
-missing-file-older = this plimsoll version stored no digest in its run files
 missing-nothing-to-lose = no acknowledged transaction could be checked
 missing-one-figure = no two figures are stated that depend on each other
 missing-no-duration = no time is stated together with its parts

@@ -815,7 +815,7 @@ versus-cause-settings = { $n } settings differ ({ $names }): which of them did i
 versus-simulated = { $simulated } is simulated in virtual time and { $other } is not: the ratio is that of a model to a measurement.
 versus-cause = Several things differ: { $what }. Which of them did it is not shown.
 versus-unit-nopm = new orders
-versus-unit-transactions = transactions
+versus-unit-completed-per-second = transactions
 versus-unit-iops = requests
 versus-share = { $share } % of full speed
 versus-in-flight = { $n } in flight
@@ -972,7 +972,7 @@ list-rate-shown = rate
 list-p99-ms = p99 ms
 list-verdict = verdict
 list-unit-nopm = orders/min
-list-unit-transactions = txn/s
+list-unit-completed-per-second = txn/s
 list-unit-iops = IOPS
 list-points = points
 history-none = No load was measured in two of these runs.
@@ -1070,7 +1070,6 @@ state-intact = Digest of the run file: SHA-256 { $digest }.
 state-changed = Run file: changed or damaged after the run. SHA-256 { $digest } when it ended, { $found } now.
 state-no-digest = Run file: closed without a digest. It was changed, or plimsoll was killed in the last moment.
 state-open = Run file: open. The run goes on, or plimsoll was killed.
-state-older = Run file: schema { $schema }, which stores no digest.
 
 ## Drives and profiles
 

@@ -1,7 +1,7 @@
 //! Noisy neighbors: response times with and without them.
 
 use plimsoll_analysis::answer::NoiseAnswer;
-use plimsoll_analysis::summary::{NoiseChange, Verdict};
+use plimsoll_analysis::summary::{FigureId, Ratio, Verdict, VictimEffect};
 
 use super::words::{AnswerParts, and, at_load, interval, medium_and_drive, subject};
 use crate::message::Messages;
@@ -25,16 +25,17 @@ pub(super) fn parts<'a>(
 }
 
 fn sentences(m: &Messages, own: &NoiseAnswer) -> Vec<String> {
-    let change = |of: Option<NoiseChange>| {
-        let of = of?;
-        let ratio = of.ratio?;
+    let change = |figure| {
+        let VictimEffect { quiet, noisy, .. } = &own.effect;
+        let ratio = own.effect.ratios.get(figure)?;
         Some([
-            three(of.quiet),
-            three(of.noisy),
+            three(quiet.value(figure)?),
+            three(noisy.value(figure)?),
             three(ratio.ratio),
             interval(m, ratio.interval),
         ])
     };
+    let rate = FigureId::transactions(own.nopm);
     let mut args = vec![
         ("at", at_load(m, own.load)),
         ("medium", subject(m, own.medium.as_ref())),
@@ -44,14 +45,13 @@ fn sentences(m: &Messages, own: &NoiseAnswer) -> Vec<String> {
         let args = [("media", subject(m, own.medium.as_ref()))];
         return vec![m.text_with("answer-left-out", &args)];
     }
-    let ratios = [own.p99_ms, own.throughput].into_iter().flatten();
-    if ratios
-        .filter_map(|own| own.ratio)
-        .any(|own| own.is_uncertain())
-    {
+    let mut ratios = [FigureId::P99, rate]
+        .into_iter()
+        .filter_map(|figure| own.effect.ratios.get(figure));
+    if ratios.any(|own| own.is_uncertain()) {
         return vec![m.text_with("answer-noise-uncertain", &args)];
     }
-    let Some([quiet, noisy, ratio, ends]) = change(own.p99_ms) else {
+    let Some([quiet, noisy, ratio, ends]) = change(FigureId::P99) else {
         return vec![m.text_with("answer-noise-none", &args)];
     };
     args.extend([
@@ -61,7 +61,7 @@ fn sentences(m: &Messages, own: &NoiseAnswer) -> Vec<String> {
         ("interval", ends),
     ]);
     let mut sentences = vec![m.text_with("answer-noise", &args)];
-    if let Some([_, _, ratio, ends]) = change(own.throughput) {
+    if let Some([_, _, ratio, ends]) = change(rate) {
         let args = [("ratio", ratio), ("interval", ends)];
         sentences.push(m.text_with("answer-noise-rate", &args));
     }
@@ -85,7 +85,7 @@ fn neighbours(m: &Messages, own: &NoiseAnswer) -> String {
 /// Without and with, one below the other.
 fn chart(m: &Messages, effects: &[NoiseAnswer], colors: MediumColors<'_>) -> Option<Chart> {
     let both = |(place, own): (usize, &NoiseAnswer)| {
-        let p99 = own.p99_ms?;
+        let VictimEffect { quiet, noisy, .. } = &own.effect;
         let medium = medium_and_drive(own.medium.as_deref(), own.drive.as_deref());
         let bar = |id: &str, value: f64| {
             PlotBar::of(
@@ -97,8 +97,8 @@ fn chart(m: &Messages, effects: &[NoiseAnswer], colors: MediumColors<'_>) -> Opt
             )
         };
         Some([
-            bar("answer-chart-quiet", p99.quiet),
-            bar("answer-chart-noisy", p99.noisy),
+            bar("answer-chart-quiet", quiet.value(FigureId::P99)?),
+            bar("answer-chart-noisy", noisy.value(FigureId::P99)?),
         ])
     };
     let all: Vec<PlotBar> = effects
@@ -111,18 +111,27 @@ fn chart(m: &Messages, effects: &[NoiseAnswer], colors: MediumColors<'_>) -> Opt
 }
 
 pub(crate) fn table<'a>() -> Table<'a, &'a NoiseAnswer> {
-    let ratio = |of: Option<NoiseChange>| Some(of?.ratio?.ratio);
+    fn ratio(own: &NoiseAnswer, figure: FigureId) -> Option<Ratio> {
+        own.effect.ratios.get(figure)
+    }
+    fn rate_ratio(own: &NoiseAnswer) -> Option<Ratio> {
+        ratio(own, FigureId::transactions(own.nopm))
+    }
     Table::<&NoiseAnswer>::new("answer-noise")
         .prefix("answered-")
         .message("medium", Words, |own, m| subject(m, own.medium.as_ref()))
         .column("load", Plain, |own| load(own.load))
-        .column("p99-quiet", Three, |own| Some(own.p99_ms?.quiet))
-        .column("p99-noisy", Three, |own| Some(own.p99_ms?.noisy))
-        .column("p99-ratio", Three, move |own| ratio(own.p99_ms))
-        .column("rate-ratio", Three, move |own| ratio(own.throughput))
-        .column("ratio-interval", Three, |own| {
-            own.throughput?.ratio?.interval
+        .column("p99-quiet", Three, |own| {
+            own.effect.quiet.value(FigureId::P99)
         })
+        .column("p99-noisy", Three, |own| {
+            own.effect.noisy.value(FigureId::P99)
+        })
+        .column("p99-ratio", Three, |own| {
+            Some(ratio(own, FigureId::P99)?.ratio)
+        })
+        .column("rate-ratio", Three, |own| Some(rate_ratio(own)?.ratio))
+        .column("ratio-interval", Three, |own| rate_ratio(own)?.interval)
         .column("verdict", Plain, |own| own.verdict)
         .spare(&["ratio-interval"])
 }

@@ -2,9 +2,9 @@
 
 use plimsoll_analysis::answer::{
     AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer,
-    RateBasis, RateEstimate, RunAnswer,
+    RateBasis, RunAnswer,
 };
-use plimsoll_analysis::summary::{Interval, Ratio, is_like_speed};
+use plimsoll_analysis::summary::{Estimate, Interval, Ratio, is_like_speed};
 use plimsoll_record::OfferedLoad;
 
 use super::words::{
@@ -279,7 +279,7 @@ fn none(m: &Messages, why: &NoAnswer) -> Vec<String> {
     }
 }
 
-fn rate(answer: &RunAnswer, rate: RateEstimate) -> String {
+fn rate(answer: &RunAnswer, rate: Estimate) -> String {
     shown_rate(answer.nopm, rate.value)
 }
 
@@ -292,7 +292,7 @@ fn shown_rate(nopm: bool, value: f64) -> String {
     }
 }
 
-fn rate_interval(m: &Messages, answer: &RunAnswer, rate: RateEstimate) -> String {
+fn rate_interval(m: &Messages, answer: &RunAnswer, rate: Estimate) -> String {
     let Some(own) = rate.interval else {
         return String::new();
     };
@@ -309,7 +309,7 @@ fn unit(m: &Messages, answer: &RunAnswer) -> String {
 }
 
 /// The figure that rows are compared by: predicted for full speed where a drive was slowed and any has such a figure.
-fn row_rate(answer: &RunAnswer, row: &AnswerRow) -> Option<RateEstimate> {
+fn row_rate(answer: &RunAnswer, row: &AnswerRow) -> Option<Estimate> {
     let mut rows = answer.rows.iter();
     let is_predicted = rows.any(|other| other.at_full_speed.is_some());
     if is_predicted && row.slower.is_some() {
@@ -450,7 +450,7 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
         Some(ratio) => Some(ratio.ratio),
         None => r.is_best.then_some(1.0),
     };
-    let percent = |own: Option<RateEstimate>| Some(own?.interval?.relative()? * 100.0);
+    let percent = |own: Option<Estimate>| Some(own?.interval?.relative()? * 100.0);
     table
         .column("nopm", Three, measured_rate)
         .if_any(|r| r.nopm && !r.is_predicted)

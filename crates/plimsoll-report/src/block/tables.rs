@@ -2,7 +2,7 @@
 
 use plimsoll_analysis::summary::{
     BlockCurvePoint, BlockJobSummary, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary,
-    BlockWorkerSummary, DriveSummary, Estimate, FigureId, Rounds, RoundsOfJob,
+    BlockWorkerSummary, DriveSummary, Estimate, FigureId, Ratio, Rounds, RoundsOfJob,
 };
 use plimsoll_record::BlockStreamInfo;
 use plimsoll_stats::rounds::Fit;
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::load_summary::half;
 use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
-use crate::table::{CellValue, Table, TableCell};
+use crate::table::{Table, TableCell};
 
 /// What text leaves out first.
 const SPARE: &[&str] = &["block-mb", "p999-us", "p50-us", "p99-lowest"];
@@ -65,9 +65,16 @@ fn value(job: &BlockJobSummary, figure: FigureId) -> Option<f64> {
 }
 
 /// Of all requests of a job, or of one kind.
-fn ms(job: &BlockJobSummary, op: Option<&BlockOpSummary>, figure: FigureId) -> Option<f64> {
+fn of_requests(
+    job: &BlockJobSummary,
+    op: Option<&BlockOpSummary>,
+    figure: FigureId,
+) -> Option<f64> {
     match op {
-        Some(op) => op.latency?.ms(figure),
+        Some(op) => op.figures.value(figure).filter(|own| {
+            // Flushes move nothing.
+            figure != FigureId::MbPerSecond || *own > 0.0
+        }),
         None => value(job, figure),
     }
 }
@@ -85,15 +92,8 @@ impl JobRow<'_> {
         self.op.map_or_else(|| value.into(), |_| "".into())
     }
 
-    fn figure(&self, figure: FigureId, of_op: fn(&BlockOpSummary) -> Option<f64>) -> Option<f64> {
-        match self.op {
-            Some(op) => of_op(op),
-            None => value(self.job, figure),
-        }
-    }
-
-    fn ms(&self, figure: FigureId) -> Option<f64> {
-        ms(self.job, self.op, figure)
+    fn value(&self, figure: FigureId) -> Option<f64> {
+        of_requests(self.job, self.op, figure)
     }
 }
 
@@ -132,23 +132,14 @@ pub(crate) fn jobs<'a>() -> Table<'a, JobRow<'a>> {
         .column("in-flight", Plain, |r| {
             r.of_job(r.point.map(|own| own.in_flight).filter(|n| *n > 0))
         })
-        .column("iops", Three, |r| {
-            r.figure(FigureId::Iops, |op| Some(op.per_second))
-        })
+        .column("iops", Three, |r| r.value(FigureId::Iops))
         .column("interval", Percent, |r| {
             r.of_job(half(r.job.figure(FigureId::Iops)))
         })
-        .column("block-mb", Three, |r| {
-            r.figure(FigureId::MbPerSecond, moved)
-        })
-        .micros(&TIMES, JobRow::ms)
+        .column("block-mb", Three, |r| r.value(FigureId::MbPerSecond))
+        .micros(&TIMES, JobRow::value)
         .column("verdict", Plain, |r| r.of_job(Some(r.job.verdict)))
         .spare(&["in-flight", "repeats", "p95-us", "interval", "p50-us"])
-}
-
-/// Flushes move nothing.
-fn moved(op: &BlockOpSummary) -> Option<f64> {
-    Some(op.mb_per_second).filter(|mb| *mb > 0.0)
 }
 
 type Jobs<'a> = Table<'a, &'a OnMedium<'a>>;
@@ -158,8 +149,13 @@ impl OnMedium<'_> {
         self.job.figure(FigureId::Iops)
     }
 
-    fn ms(&self, figure: FigureId) -> Option<f64> {
+    fn value(&self, figure: FigureId) -> Option<f64> {
         value(self.job, figure)
+    }
+
+    /// To the first medium.
+    fn ratio(&self, figure: FigureId) -> Option<Ratio> {
+        self.job.against_first.as_ref()?.get(figure)
     }
 }
 
@@ -177,17 +173,18 @@ pub(crate) fn side_by_side<'a>() -> Jobs<'a> {
     .column("iops", Three, |on| on.iops())
     .page_column("interval", Percent, |on| half(on.iops()))
     .column("block-mb", Three, |on| on.job.figure(FigureId::MbPerSecond))
-    .column("ratio", Three, |on| Some(on.job.against_first?.iops))
+    .column("ratio", Three, |on| Some(on.ratio(FigureId::Iops)?.ratio))
     .if_any(|on| on.several)
     .column("ratio-interval", Three, |on| {
-        let ratios = on.job.against_first?;
-        Some(CellValue::Range(ratios.iops_low?, ratios.iops_high?))
+        on.ratio(FigureId::Iops)?.interval
     })
     .if_any(|on| on.several)
-    .micros(&[FigureId::Mean], |on, figure| on.ms(figure))
-    .micros(&[FigureId::P99], |on, figure| on.ms(figure))
+    .micros(&[FigureId::Mean], |on, figure| on.value(figure))
+    .micros(&[FigureId::P99], |on, figure| on.value(figure))
     .on_page()
-    .column("mean-ratio", Three, |on| on.job.against_first?.mean_latency)
+    .column("mean-ratio", Three, |on| {
+        Some(on.ratio(FigureId::Mean)?.ratio)
+    })
     .if_any(|on| on.several)
     .column("verdict", Plain, |on| on.job.verdict)
     .blank_repeats(1)
@@ -202,7 +199,7 @@ pub(crate) fn latency<'a>() -> Jobs<'a> {
         |on: &&'a OnMedium<'a>| *on,
         |on| on.several,
     )
-    .micros(&TIMES, |on, figure| on.ms(figure))
+    .micros(&TIMES, |on, figure| on.value(figure))
     .grouped(|on| on.several.then(|| on.job.job.clone()))
 }
 
@@ -211,6 +208,12 @@ pub(crate) struct OpsRow<'a> {
     on: &'a OnMedium<'a>,
     point: &'a BlockPointSummary,
     op: Option<&'a BlockOpSummary>,
+}
+
+impl OpsRow<'_> {
+    fn value(&self, figure: FigureId) -> Option<f64> {
+        of_requests(self.on.job, self.op, figure)
+    }
 }
 
 pub(crate) fn op_rows<'a>(all: &'a [Across<'_>]) -> Vec<OpsRow<'a>> {
@@ -237,15 +240,9 @@ pub(crate) fn by_op<'a>() -> Table<'a, OpsRow<'a>> {
         None => m.text("block-all"),
     })
     .column("requests", Whole, |r| Some(r.op?.requests))
-    .column("rate-s", Three, |r| match r.op {
-        Some(op) => Some(op.per_second),
-        None => value(r.on.job, FigureId::Iops),
-    })
-    .column("block-mb", Three, |r| match r.op {
-        Some(op) => moved(op),
-        None => value(r.on.job, FigureId::MbPerSecond),
-    })
-    .micros(&TIMES, |r, figure| ms(r.on.job, r.op, figure))
+    .column("rate-s", Three, |r| r.value(FigureId::Iops))
+    .column("block-mb", Three, |r| r.value(FigureId::MbPerSecond))
+    .micros(&TIMES, OpsRow::value)
     .column("in-flight", Plain, in_flight)
     .row_class(|r| if r.op.is_none() { "total" } else { "" })
 }
@@ -283,10 +280,13 @@ pub(crate) fn curve<'a>() -> Table<'a, CurveRow<'a>> {
     )
     .column("offered-share", Plain, |r| limit(r.at.share_percent))
     .column("offered", Three, |r| r.at.offered_per_second)
-    .column("iops", Three, |r| r.at.achieved_per_second)
-    .column("block-mb", Three, |r| r.at.mb_per_second)
-    .column("mean-us", Three, |r| r.at.mean_us)
-    .column("p99-us", Three, |r| r.at.p99_us)
+    .column("iops", Three, |r| r.at.figures.get(FigureId::Iops))
+    .column("block-mb", Three, |r| {
+        r.at.figures.get(FigureId::MbPerSecond)
+    })
+    .micros(&[FigureId::Mean, FigureId::P99], |r, figure| {
+        r.at.figures.value(figure)
+    })
     .column("verdict", Plain, |r| r.at.verdict)
     .grouped(|r| Some(format!("{} {}", r.on.job.job, r.on.place)))
 }
@@ -299,8 +299,12 @@ pub(crate) fn fsync<'a>() -> Table<'a, DurableWrites<'a>> {
         .on_page_if_any(|r| r.on.several)
         .column("writers", Plain, |r| r.writers)
         .message("durable", Words, |r, m| durable(m, r.stream))
-        .column("durable-writes", Three, |r| Some(r.write?.per_second))
-        .column("flushes-s", Three, |r| Some(r.sync?.per_second))
+        .column("durable-writes", Three, |r| {
+            r.write?.figures.value(FigureId::Iops)
+        })
+        .column("flushes-s", Three, |r| {
+            r.sync?.figures.value(FigureId::Iops)
+        })
         .micros(
             &[
                 FigureId::Mean,
@@ -309,7 +313,7 @@ pub(crate) fn fsync<'a>() -> Table<'a, DurableWrites<'a>> {
                 FigureId::P999,
                 FigureId::Max,
             ],
-            |r, figure| r.waits()?.ms(figure),
+            |r, figure| r.waits()?.value(figure),
         )
         .blank_repeats(2)
         .spare(SPARE)
@@ -346,13 +350,17 @@ pub(crate) fn workers<'a>() -> Table<'a, WorkersRow<'a>> {
         WorkersRow::is_on_several,
     )
     .column("workers", Plain, |r| r.point.workers.len())
-    .column("sum-iops", Three, |r| r.point.iops)
-    .column("sum-mb", Three, |r| r.point.mb_per_second)
-    .column("lowest", Three, |r| lowest(r.point, |own| Some(own.iops)))
-    .column("highest", Three, |r| highest(r.point, |own| Some(own.iops)))
+    .column("sum-iops", Three, |r| r.point.value(FigureId::Iops))
+    .column("sum-mb", Three, |r| r.point.value(FigureId::MbPerSecond))
+    .column("lowest", Three, |r| lowest(r.point, FigureId::Iops))
+    .column("highest", Three, |r| highest(r.point, FigureId::Iops))
     .column("cv", Percent, |r| r.point.workers_cv_percent)
-    .column("p99-lowest", Three, |r| lowest(r.point, |own| own.p99_us))
-    .column("p99-highest", Three, |r| highest(r.point, |own| own.p99_us))
+    .column("p99-lowest", Three, |r| {
+        Some(lowest(r.point, FigureId::P99)? * 1e3)
+    })
+    .column("p99-highest", Three, |r| {
+        Some(highest(r.point, FigureId::P99)? * 1e3)
+    })
     .spare(&["sum-mb", "p99-lowest"])
     .grouped(|r| r.is_on_several().then(|| r.on.job.job.clone()))
 }
@@ -383,10 +391,13 @@ pub(crate) fn each_worker<'a>() -> Table<'a, WorkerRow<'a>> {
         .column("medium", Words, |r| r.worker.medium.clone())
         .if_any(|r| r.is_on_several)
         .column("worker", Plain, |r| r.worker.worker + 1)
-        .column("iops", Three, |r| r.worker.iops)
-        .column("block-mb", Three, |r| r.worker.mb_per_second)
-        .column("mean-us", Three, |r| r.worker.mean_us)
-        .column("p99-us", Three, |r| r.worker.p99_us)
+        .column("iops", Three, |r| r.worker.figures.get(FigureId::Iops))
+        .column("block-mb", Three, |r| {
+            r.worker.figures.get(FigureId::MbPerSecond)
+        })
+        .micros(&[FigureId::Mean, FigureId::P99], |r, figure| {
+            r.worker.figures.value(figure)
+        })
         .grouped(|r| Some(format!("{} {}", r.on.job.job, r.on.place)))
 }
 

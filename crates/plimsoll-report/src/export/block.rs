@@ -2,7 +2,7 @@
 
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::{
-    BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Interval, LatencySummary,
+    BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, FigureId, FigureSet,
 };
 
 use crate::block::tables::TIMES;
@@ -17,10 +17,7 @@ pub(crate) struct BlockOpRow<'a> {
     point: &'a BlockPointSummary,
     op: &'a str,
     requests: u64,
-    per_second: Option<f64>,
-    interval: Option<Interval>,
-    mb_per_second: Option<f64>,
-    latency: Option<LatencySummary>,
+    figures: &'a FigureSet,
 }
 
 impl BlockOpRow<'_> {
@@ -41,10 +38,7 @@ pub(super) fn rows(summary: &Summary) -> Vec<BlockOpRow<'_>> {
                     rows.extend(point.by_op.iter().map(|op| BlockOpRow {
                         op: &op.op,
                         requests: op.requests,
-                        per_second: Some(op.per_second),
-                        interval: None,
-                        mb_per_second: Some(op.mb_per_second),
-                        latency: op.latency,
+                        figures: &op.figures,
                         ..all
                     }));
                 }
@@ -68,10 +62,7 @@ fn all_requests<'a>(
         point,
         op: "all",
         requests: measured.map(|second| second.requests).sum(),
-        per_second: point.iops,
-        interval: point.iops_interval,
-        mb_per_second: point.mb_per_second,
-        latency: point.latency,
+        figures: &point.figures,
     }
 }
 
@@ -95,14 +86,16 @@ pub(crate) fn table<'a>() -> Table<'a, BlockOpRow<'a>> {
         .field("offered_per_second", |r| r.point.offered_per_second)
         .field("measured_s", |r| r.point.measured_s)
         .field("requests", |r| r.requests)
-        .field("per_second", |r| r.per_second)
-        .interval_fields("per_second_interval", |r| r.interval)
-        .field("mb_per_second", |r| r.mb_per_second);
+        .field("per_second", |r| r.figures.value(FigureId::Iops))
+        .interval_fields("per_second_interval", |r| {
+            r.figures.get(FigureId::Iops)?.interval
+        })
+        .field("mb_per_second", |r| r.figures.value(FigureId::MbPerSecond));
     TIMES
         .iter()
         .fold(table, |table, &figure| {
             let key = format!("{}_us", figure.info().name);
-            table.field(key, move |r| Some(r.latency?.ms(figure)? * 1e3))
+            table.field(key, move |r| Some(r.figures.value(figure)? * 1e3))
         })
         .field("steady", |r| r.point.steady.name())
         .field("steady_range_percent", |r| Some(r.steady()?.0))

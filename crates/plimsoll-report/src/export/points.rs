@@ -1,9 +1,10 @@
 //! One row for each ladder point; one for each transaction type of each.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{LatencySummary, PointSummary, TxnSummary};
+use plimsoll_analysis::summary::{FigureId, LatencySummary, PointSummary, TxnSummary};
 use plimsoll_record::{Point, Record, SubjectId};
 
+use crate::load_summary::interval;
 use crate::table::Table;
 
 type Points<'a> = Table<'a, PointRow<'a>>;
@@ -132,13 +133,21 @@ fn place(table: Points<'_>) -> Points<'_> {
 
 fn rates(table: Points<'_>) -> Points<'_> {
     table
-        .field("nopm", |r| r.point.nopm)
-        .field("tpm", |r| r.point.tpm)
-        .field("tpm_per_user", |r| r.point.tpm_per_user)
-        .field("completed_per_second", |r| r.point.completed_per_second)
-        .interval_fields("nopm_interval", |r| r.point.nopm_interval)
-        .interval_fields("tpm_interval", |r| r.point.tpm_interval)
-        .interval_fields("completed_per_second_interval", |r| r.point.rate_interval)
+        .field("nopm", |r| r.point.value(FigureId::Nopm))
+        .field("tpm", |r| r.point.value(FigureId::Tpm))
+        .field("tpm_per_user", |r| r.point.value(FigureId::TpmPerUser))
+        .field("completed_per_second", |r| {
+            r.point.value(FigureId::Transactions)
+        })
+        .interval_fields("nopm_interval", |r| {
+            interval(r.point.figures.get(FigureId::Nopm))
+        })
+        .interval_fields("tpm_interval", |r| {
+            interval(r.point.figures.get(FigureId::Tpm))
+        })
+        .interval_fields("completed_per_second_interval", |r| {
+            interval(r.point.figures.get(FigureId::Transactions))
+        })
         .field("steady", |r| r.point.steady.name())
         .field("steady_range_percent", |r| {
             Some(r.point.steady.figures()?.0)
@@ -147,9 +156,11 @@ fn rates(table: Points<'_>) -> Points<'_> {
             Some(r.point.steady.figures()?.1)
         })
         .field("rolled_back_new_orders_percent", |r| {
-            r.point.rolled_back_new_orders_percent
+            r.point.value(FigureId::RolledBack)
         })
-        .field("round_trips_per_txn", |r| r.point.round_trips_per_txn)
+        .field("round_trips_per_txn", |r| {
+            r.point.value(FigureId::RoundTrips)
+        })
 }
 
 fn counts(table: Points<'_>) -> Points<'_> {

@@ -87,7 +87,6 @@ fn integrity_name(integrity: &Integrity) -> &'static str {
         Integrity::Changed { .. } => "changed",
         Integrity::NoDigest => "no_digest",
         Integrity::Open => "open",
-        Integrity::Older { .. } => "older",
     }
 }
 

@@ -279,7 +279,10 @@ fn sentences_of_the_record_show_their_arguments() {
 
 /// Ids of audits: their closed sets as the model declares them.
 fn of_audit() -> Vec<String> {
-    const DECLARED: &str = include_str!("../../../plimsoll-analysis/src/audit/evidence.rs");
+    const DECLARED: &str = concat!(
+        include_str!("../../../plimsoll-analysis/src/audit/evidence.rs"),
+        include_str!("../../../plimsoll-analysis/src/missing.rs")
+    );
     let mut ids: Vec<String> = Rule::ALL
         .iter()
         .flat_map(|rule| {

@@ -193,11 +193,11 @@ fn what_is_in_the_record_cannot_break_the_page() {
     record
         .checks
         .iter_mut()
-        .for_each(|check| check.detail = CheckDetail::stored(evil.into()));
+        .for_each(|check| check.detail = CheckDetail::from(evil.to_owned()));
     let receipts = record.cuts.iter_mut().flat_map(|cut| &mut cut.receipts);
     receipts.for_each(|receipt| {
         receipt.txn = evil.into();
-        receipt.first_lost = Some(FirstLost::stored(evil.into()));
+        receipt.first_lost = Some(FirstLost::from(evil.to_owned()));
     });
     let html = of(&record);
     assert!(!html.contains("<script>alert"));

@@ -1,7 +1,7 @@
 //! Charts over the load: throughput, and latencies by transaction type.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{LadderSummary, PointSummary, Spread, Verdict};
+use plimsoll_analysis::summary::{FigureId, LadderSummary, PointSummary, Verdict};
 
 use crate::chart::rounding::short;
 use crate::chart::{ChartAxis, ChartLine, LineChart, LineColor, LineDash, PointMark, ScriptChart};
@@ -74,40 +74,22 @@ struct LadderLine<'a> {
     place: usize,
 }
 
-/// A figure of points, and 25 % and 75 % of single seconds.
-struct ThroughputFigure {
-    name: &'static str,
-    of: fn(&PointSummary) -> Option<f64>,
-    spread: fn(&PointSummary) -> Option<Spread>,
+/// By which its titles are named.
+fn chart_name(figure: FigureId) -> &'static str {
+    match figure {
+        FigureId::Nopm => "nopm",
+        FigureId::Tpm => "tpm",
+        FigureId::TpmPerUser => "tpm-per-user",
+        _ => "rate",
+    }
 }
-
-const NOPM: ThroughputFigure = ThroughputFigure {
-    name: "nopm",
-    of: |point| point.nopm,
-    spread: |point| point.nopm_spread,
-};
-const TPM: ThroughputFigure = ThroughputFigure {
-    name: "tpm",
-    of: |point| point.tpm,
-    spread: |point| point.tpm_spread,
-};
-const TPM_PER_USER: ThroughputFigure = ThroughputFigure {
-    name: "tpm-per-user",
-    of: |point| point.tpm_per_user,
-    spread: |_| None,
-};
-const RATE: ThroughputFigure = ThroughputFigure {
-    name: "rate",
-    of: |point| point.completed_per_second,
-    spread: |point| point.rate_spread,
-};
 
 impl<'a> LoadAxis<'a> {
     fn of(m: &'a Messages, summary: &'a Summary, colors: MediumColors<'_>, is_open: bool) -> Self {
         let points = summary.figures.points();
         let points = points
             .filter(|point| point.key.load.is_open() == is_open)
-            .filter(|point| point.completed_per_second.is_some());
+            .filter(|point| point.value(FigureId::Transactions).is_some());
         let ladders = summary.figures.ladders.iter().enumerate();
         let ladders = ladders.filter(|(_, ladder)| {
             let mut points = ladder.points.iter();
@@ -136,35 +118,41 @@ impl<'a> LoadAxis<'a> {
     }
 
     fn throughput(&self) -> Vec<ScriptChart> {
-        let figures = if self.points.iter().all(|point| point.tpm.is_none()) {
-            vec![RATE]
+        let figures = if self
+            .points
+            .iter()
+            .all(|point| point.value(FigureId::Tpm).is_none())
+        {
+            vec![FigureId::Transactions]
         } else if self.is_open {
-            vec![NOPM, TPM]
+            vec![FigureId::Nopm, FigureId::Tpm]
         } else {
-            vec![NOPM, TPM, TPM_PER_USER]
+            vec![FigureId::Nopm, FigureId::Tpm, FigureId::TpmPerUser]
         };
-        figures.iter().map(|own| self.figure(own)).collect()
+        figures.into_iter().map(|own| self.figure(own)).collect()
     }
 
-    fn figure(&self, figure: &ThroughputFigure) -> ScriptChart {
+    /// With 25 % and 75 % of single seconds.
+    fn figure(&self, figure: FigureId) -> ScriptChart {
+        let name = chart_name(figure);
         let lines = self.ladders.iter().map(|own| {
             let ranges = own.ladder.points.iter().filter_map(|point| {
-                let spread = (figure.spread)(point)?;
+                let spread = point.spreads.get(&figure)?;
                 Some([self.load(point), short(spread.p25), short(spread.p75)])
             });
             ChartLine {
                 ranges: ranges.collect(),
                 width: 2.0,
                 symbol_size: 8.0,
-                ..self.line(own, figure.of)
+                ..self.line(own, |point| point.value(figure))
             }
         });
-        let title = self.m.text(&format!("chart-title-{}", figure.name));
+        let title = self.m.text(&format!("chart-title-{name}"));
         let y = ChartAxis {
-            name: self.m.text(&format!("chart-{}", figure.name)),
+            name: self.m.text(&format!("chart-{name}")),
             ..ChartAxis::default()
         };
-        ScriptChart::lines(figure.name, title, self.chart(y, lines.collect()))
+        ScriptChart::lines(name, title, self.chart(y, lines.collect()))
     }
 
     /// A chart for each transaction type that has response times.

@@ -1,6 +1,6 @@
 //! Several systems at once: how they spread about their mean, as text.
 
-use plimsoll_analysis::summary::{Fleet, FleetPoint, LadderSummary};
+use plimsoll_analysis::summary::{FigureId, Fleet, FleetPoint, LadderSummary};
 
 use crate::document::ReportSection;
 use crate::message::Messages;
@@ -30,7 +30,10 @@ pub(super) fn add_lines(m: &Messages, ladder: &LadderSummary, section: &mut Repo
         return;
     };
     let n = u32::try_from(systems.len()).unwrap_or(1).max(1);
-    let nopm = ladder.points.iter().all(|point| point.nopm.is_some());
+    let nopm = ladder
+        .points
+        .iter()
+        .all(|point| point.value(FigureId::Nopm).is_some());
     let rate = m.text(if nopm { "text-nopm" } else { "set-rate" });
     let rows = ladder.points.iter().zip(points);
     let rows: Vec<FleetRow<'_>> = rows

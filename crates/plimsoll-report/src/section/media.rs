@@ -1,10 +1,10 @@
 //! Media side by side: a row for each load and medium.
 
 use plimsoll_analysis::Summary;
-use plimsoll_analysis::summary::{ComparedFigures, Comparison};
+use plimsoll_analysis::summary::{ComparedFigures, Comparison, FigureId};
 
 use crate::document::{ReportBlock, ReportSection};
-use crate::load_summary::with_load;
+use crate::load_summary::{half, with_load};
 use crate::medium;
 use crate::message::Messages;
 use crate::number;
@@ -15,9 +15,16 @@ use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
 pub(crate) struct MediumComparisonRow<'a> {
     load: String,
     is_open: bool,
-    is_nopm: bool,
+    rate: FigureId,
     medium: String,
     figures: &'a ComparedFigures,
+}
+
+impl MediumComparisonRow<'_> {
+    /// To the first medium.
+    fn ratio(&self, figure: FigureId) -> Option<f64> {
+        Some(self.figures.ratios.get(figure)?.ratio)
+    }
 }
 
 pub(crate) fn table<'a>() -> Table<'a, MediumComparisonRow<'a>> {
@@ -27,17 +34,17 @@ pub(crate) fn table<'a>() -> Table<'a, MediumComparisonRow<'a>> {
         |r| r.load.clone(),
     )
     .column("medium", Words, |r| r.medium.clone())
-    .column("nopm", Whole, |r| r.figures.rate)
-    .if_any(|r| r.is_nopm)
-    .column("rate", Three, |r| r.figures.rate)
-    .unless_any(|r| r.is_nopm)
-    .column("interval", Percent, |r| {
-        Some(r.figures.rate_interval?.relative()? * 100.0)
+    .column("nopm", Whole, |r| r.figures.figures.get(FigureId::Nopm))
+    .if_any(|r| r.rate == FigureId::Nopm)
+    .column("rate", Three, |r| r.figures.figures.get(r.rate))
+    .unless_any(|r| r.rate == FigureId::Nopm)
+    .column("interval", Percent, |r| half(r.figures.figures.get(r.rate)))
+    .column("ratio", Three, |r| r.ratio(r.rate))
+    .column("ratio-interval", Three, |r| {
+        r.figures.ratios.get(r.rate)?.interval
     })
-    .column("ratio", Three, |r| Some(r.figures.rate_ratio?.ratio))
-    .column("ratio-interval", Three, |r| r.figures.rate_ratio?.interval)
-    .column("p99", Three, |r| r.figures.p99_ms)
-    .column("p99-ratio", Three, |r| r.figures.p99_ratio)
+    .column("p99", Three, |r| r.figures.figures.get(FigureId::P99))
+    .column("p99-ratio", Three, |r| r.ratio(FigureId::P99))
     .column("verdict", Plain, |r| r.figures.verdict)
     .grouped(|r| Some(r.load.clone()))
     .spare(&["ratio-interval", "interval"])
@@ -89,7 +96,7 @@ fn rows<'a>(m: &Messages, comparison: &'a Comparison) -> Vec<MediumComparisonRow
             Some(MediumComparisonRow {
                 load: name.clone(),
                 is_open: load.load.is_open(),
-                is_nopm: comparison.nopm,
+                rate: comparison.rate(),
                 medium: medium::name(m, &own.medium, own.drive.is_some() && !own.is_simulated),
                 figures: figures.as_ref()?,
             })

@@ -1,6 +1,7 @@
 //! That nothing here is a TPC result.
 
 use plimsoll_analysis::Summary;
+use plimsoll_analysis::summary::FigureId;
 
 use crate::document::{ReportBlock, ReportSection};
 use crate::message::Messages;
@@ -17,11 +18,14 @@ pub(super) fn has_tpcc(summary: &Summary) -> bool {
     if is_without_transactions(summary) {
         return false;
     }
-    summary.figures.points().any(|point| point.tpm.is_some())
+    summary
+        .figures
+        .points()
+        .any(|point| point.value(FigureId::Tpm).is_some())
         || !summary
             .figures
             .points()
-            .any(|point| point.completed_per_second.is_some())
+            .any(|point| point.value(FigureId::Transactions).is_some())
 }
 
 /// Block I/O and backups have no transactions.

@@ -22,7 +22,7 @@ pub(super) fn page_answer(
         forbidden.chain([own]).collect::<Vec<_>>().join(" ")
     });
     let answer = answer.unwrap_or_else(|| m.text("versus-nothing"));
-    let compared = points.iter().filter(|point| point.ratio.is_some());
+    let compared = points.iter().filter(|point| point.rate.ratio.is_some());
     let args = [
         ("n", compared.count().to_string()),
         ("of", points.len().to_string()),
@@ -44,7 +44,7 @@ pub(super) fn page_answer(
 /// The highest load that is valid on both sides: loads stand in the order of the plan.
 fn answer_point<'a>(points: &[&'a PointComparison]) -> Option<&'a PointComparison> {
     let mut compared = points.iter().rev();
-    let best = compared.find(|point| point.ratio.is_some());
+    let best = compared.find(|point| point.rate.ratio.is_some());
     best.or(points.last()).copied()
 }
 
@@ -53,7 +53,7 @@ fn verdict(against: &Against) -> Verdict {
     let (rated, others): (Vec<_>, Vec<_>) = against
         .points
         .iter()
-        .partition(|point| point.ratio.is_some());
+        .partition(|point| point.rate.ratio.is_some());
     if rated.is_empty() || against.forbidden() {
         return Verdict::Invalid;
     }

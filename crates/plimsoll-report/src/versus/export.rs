@@ -1,7 +1,6 @@
 //! A comparison as CSV: a row for each load and figure.
 
-use plimsoll_analysis::compare::{Against, PointComparison, RunComparison};
-use plimsoll_analysis::summary::Interval;
+use plimsoll_analysis::compare::{Against, FigureComparison, PointComparison, RunComparison};
 use plimsoll_record::OfferedLoad;
 use plimsoll_stats::RankTest;
 
@@ -12,14 +11,7 @@ pub(crate) struct ComparisonRow<'a> {
     sides: SideNames<'a>,
     against: &'a Against,
     point: &'a PointComparison,
-    figure: String,
-    first: Option<f64>,
-    second: Option<f64>,
-    ratio: Option<f64>,
-    interval: Option<Interval>,
-    effect: &'static str,
-    /// Response times have no test of ranks.
-    is_rate: bool,
+    own: &'a FigureComparison,
 }
 
 impl ComparisonRow<'_> {
@@ -27,8 +19,9 @@ impl ComparisonRow<'_> {
         &self.point.place.load
     }
 
+    /// Response times have no test of ranks.
     fn ranks(&self) -> Option<RankTest> {
-        self.point.ranks.filter(|_| self.is_rate)
+        self.point.ranks.filter(|_| !self.own.figure.is_time())
     }
 }
 
@@ -44,12 +37,12 @@ pub(crate) fn table<'a>() -> Table<'a, ComparisonRow<'a>> {
         .field("offered_per_second", |r| r.load().offered_per_second)
         .field("share_percent", |r| r.load().share_percent)
         .field("scene", |r| r.point.place.scene.name())
-        .field("figure", |r| r.figure.clone())
-        .field("first_value", |r| r.first)
-        .field("second_value", |r| r.second)
-        .field("ratio", |r| r.ratio)
-        .interval_fields("ratio", |r| r.interval)
-        .field("effect", |r| r.effect)
+        .field("figure", |r| r.own.figure.key())
+        .field("first_value", |r| Some(r.own.first?.value))
+        .field("second_value", |r| Some(r.own.second?.value))
+        .field("ratio", |r| Some(r.own.ratio?.ratio))
+        .interval_fields("ratio", |r| r.own.interval())
+        .field("effect", |r| r.own.effect.name())
         .field("p", |r| Some(r.ranks()?.p))
         .field("cliffs_delta", |r| Some(r.ranks()?.cliffs_delta))
         .field("first_repeats", |r| r.point.first.repeats)
@@ -63,42 +56,14 @@ pub fn comparison_csv(comparison: &RunComparison) -> String {
     for against in &comparison.others {
         let sides = SideNames::of(comparison, against);
         for point in &against.points {
-            rows.extend(rows_of(sides, against, point));
+            let figures = std::iter::once(&point.rate).chain(&point.times);
+            rows.extend(figures.map(|own| ComparisonRow {
+                sides,
+                against,
+                point,
+                own,
+            }));
         }
     }
     table().to_csv(rows)
-}
-
-/// The rate, then the quantiles of the response times.
-fn rows_of<'a>(
-    sides: SideNames<'a>,
-    against: &'a Against,
-    point: &'a PointComparison,
-) -> Vec<ComparisonRow<'a>> {
-    let rate = ComparisonRow {
-        sides,
-        against,
-        point,
-        figure: point.figure.name().to_owned(),
-        first: point.first.rate,
-        second: point.second.rate,
-        ratio: point.ratio,
-        interval: point.interval,
-        effect: point.effect.name(),
-        is_rate: true,
-    };
-    let mut rows = vec![rate];
-    rows.extend(point.latencies.iter().map(|own| ComparisonRow {
-        sides,
-        against,
-        point,
-        figure: format!("p{}_ms", (own.quantile * 1000.0).round() / 10.0),
-        first: Some(own.first_ms),
-        second: Some(own.second_ms),
-        ratio: (own.first_ms > 0.0).then(|| own.second_ms / own.first_ms),
-        interval: own.ratio,
-        effect: own.effect.name(),
-        is_rate: false,
-    }));
-    rows
 }

@@ -83,7 +83,7 @@ impl GateWords<'_> {
             ("figure", self.figure(point)),
             ("ratio", rounded.ratio_text()),
             ("range", range(self.m, ratio, &rounded)),
-            ("latency", point.latency.to_string()),
+            ("latency", point.figure.is_time().to_string()),
             ("limit", three(point.limit)),
         ];
         let mut sentences = vec![self.m.text_with("versus-gate-is-regression", &args)];
@@ -95,7 +95,7 @@ impl GateWords<'_> {
     }
 
     fn figure(&self, point: &GatedPoint) -> String {
-        match point.latency {
+        match point.figure.is_time() {
             true => self.m.text("versus-gate-p99"),
             false => unit(self.m, point.figure),
         }

@@ -33,8 +33,7 @@ impl GateRow<'_> {
 
     fn figure(&self) -> &'static str {
         match self.check {
-            GateCheck::Baseline(_, point) if point.latency => "p99",
-            GateCheck::Baseline(_, point) => point.figure.name(),
+            GateCheck::Baseline(_, point) => point.figure.info().name,
             GateCheck::Requirement(point) => point.requirement.figure.name(),
         }
     }

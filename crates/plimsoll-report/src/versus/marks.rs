@@ -113,14 +113,14 @@ pub(super) fn forbidden(m: &Messages, against: &Against) -> Option<String> {
     let mut points = against.points.iter();
     let mut errors = against.marks.iter();
     let error = errors.find(|mark| mark.severity == Severity::Error)?;
-    let has_ratio = points.any(|point| point.ratio.is_some());
+    let has_ratio = points.any(|point| point.rate.ratio.is_some());
     has_ratio.then(|| m.text_with("versus-forbidden", &[("why", why(m, error))]))
 }
 
 /// The number of equal loads that would differ by chance, where there are many.
 pub(super) fn by_chance(m: &Messages, against: &Against) -> Option<String> {
     let points = against.points.iter();
-    let evaluated = points.filter(|point| point.effect != Effect::NotEvaluated);
+    let evaluated = points.filter(|point| point.rate.effect != Effect::NotEvaluated);
     let evaluated = evaluated.count();
     let args = [
         ("loads", evaluated.to_string()),

@@ -87,7 +87,7 @@ impl AgainstFirst<'_> {
         let ask = self.comparison.ask.minimum_effect;
         let points = self.against.points.iter();
         let sentences = points.map(|point| ListItem {
-            class: point.effect.name(),
+            class: point.rate.effect.name(),
             label: place_of(self.m, point),
             text: sentence(self.m, self.sides, ask, point),
         });

@@ -1,8 +1,9 @@
 //! Drawings that need no script: ratios with their intervals, and quantiles of both sides.
 
-use plimsoll_analysis::compare::PointComparison;
+use plimsoll_analysis::compare::{FigureComparison, PointComparison};
+use plimsoll_analysis::summary::Ratio;
 
-use super::words::place_of;
+use super::words::{place_of, quantile};
 use crate::message::Messages;
 use crate::number::three;
 use crate::svg::chart::Chart;
@@ -73,15 +74,11 @@ pub(super) fn ratios(m: &Messages, points: &[PointComparison]) -> Option<Chart> 
     let mut with: Vec<(&PointComparison, f64)> = Vec::new();
     let mut values = vec![1.0];
     for point in points {
-        if let Some(ratio) = point.ratio.filter(|ratio| *ratio > 0.0) {
+        if let Some(Ratio { ratio, interval }) = point.rate.ratio.filter(|own| own.ratio > 0.0) {
             with.push((point, ratio));
             values.push(ratio);
-            values.extend(
-                point
-                    .interval
-                    .into_iter()
-                    .flat_map(|own| [own.low, own.high]),
-            );
+            let ends = interval.into_iter();
+            values.extend(ends.flat_map(|own| [own.low, own.high]));
         }
     }
     let axis = LogAxis::over(&values).filter(|_| !with.is_empty())?;
@@ -94,10 +91,10 @@ pub(super) fn ratios(m: &Messages, points: &[PointComparison]) -> Option<Chart> 
         let top = ROW * i as f64 + 16.0;
         let y = ROW * i as f64 + 31.0;
         drawing.write("name", [LEFT, top], &place_of(m, point));
-        if let Some(own) = point.interval {
+        if let Some(own) = point.rate.interval() {
             drawing.line("bar", [axis.at(own.low), y], [axis.at(own.high), y]);
         }
-        let dot = format!("dot {}", point.effect.name());
+        let dot = format!("dot {}", point.rate.effect.name());
         drawing.circle(&dot, [axis.at(*ratio), y], 5.0);
     }
     let title = m.text("versus-chart-ratios");
@@ -108,18 +105,22 @@ pub(super) fn ratios(m: &Messages, points: &[PointComparison]) -> Option<Chart> 
     })
 }
 
+fn both_values(own: &FigureComparison) -> Option<[f64; 2]> {
+    Some([own.first?.value, own.second?.value])
+}
+
 /// Quantiles of response times, a row for each, the first side hollow and the second filled.
 pub(super) fn quantiles(m: &Messages, points: &[PointComparison]) -> Option<Chart> {
-    let all = points.iter().flat_map(|point| &point.latencies);
-    let values: Vec<f64> = all.flat_map(|own| [own.first_ms, own.second_ms]).collect();
+    let all = points.iter().flat_map(|point| &point.times);
+    let values: Vec<f64> = all.filter_map(both_values).flatten().collect();
     let axis = LogAxis::over(&values)?;
     let with: Vec<&PointComparison> = points
         .iter()
-        .filter(|point| !point.latencies.is_empty())
+        .filter(|point| !point.times.is_empty())
         .collect();
     let rows = with
         .iter()
-        .map(|point| 40.0 + 20.0 * point.latencies.len() as f64);
+        .map(|point| 40.0 + 20.0 * point.times.len() as f64);
     let height: f64 = rows.sum();
     let mut drawing = Drawing::default();
     axis.draw(&mut drawing, height);
@@ -127,11 +128,14 @@ pub(super) fn quantiles(m: &Messages, points: &[PointComparison]) -> Option<Char
     for point in with {
         drawing.write("name", [LEFT, y + 16.0], &place_of(m, point));
         y += 32.0;
-        for own in &point.latencies {
-            let from = axis.at(own.first_ms);
-            let to = axis.at(own.second_ms);
+        for own in &point.times {
+            let Some([first, second]) = both_values(own) else {
+                continue;
+            };
+            let from = axis.at(first);
+            let to = axis.at(second);
             let before = (from.min(to) - 12.0).max(LEFT + 26.0);
-            let label = format!("p{}", (own.quantile * 1000.0).round() / 10.0);
+            let label = quantile(own.figure);
             drawing.line("thin", [from, y], [to, y]);
             drawing.circle("hollow", [from, y], 5.0);
             drawing.circle(&format!("dot {}", own.effect.name()), [to, y], 5.0);

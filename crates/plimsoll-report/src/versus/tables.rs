@@ -1,10 +1,12 @@
 //! The tables of a comparison and of a gate.
 
 use plimsoll_analysis::compare::{
-    ComparedLatency, Difference, GatedPoint, PointComparison, RateKind, RoundedRatio, SideInfo,
+    Difference, FigureComparison, GatedPoint, PointComparison, RoundedRatio, SideInfo,
 };
+use plimsoll_analysis::summary::{Estimate, FigureId, Ratio};
 
-use super::words::{group, method, place, place_of, range, unit};
+use super::words::{group, method, place, place_of, quantile, range, unit};
+use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::table::Unit::{Plain, Sentences, Three, Words};
 use crate::table::{Table, TableCell};
@@ -14,44 +16,44 @@ pub(crate) fn rates<'a>() -> Table<'a, &'a PointComparison> {
     Table::<&PointComparison>::new("comparison-rates")
         .prefix("versus-column-")
         .message("load", Words, |own, m| place_of(m, own))
-        .column("first", Plain, |own| rate(own.figure, own.first.rate))
-        .column("second", Plain, |own| rate(own.figure, own.second.rate))
-        .column("ratio", Plain, |own| {
-            Some(RoundedRatio::of(own.ratio?).ratio_text())
+        .column("first", Plain, |own| rate(own.rate.figure, own.rate.first))
+        .column("second", Plain, |own| {
+            rate(own.rate.figure, own.rate.second)
         })
-        .message("interval", Plain, |own, m| {
-            Some(range(m, own.interval?, &RoundedRatio::of(own.ratio?)))
-        })
+        .column("ratio", Plain, |own| ratio_text(&own.rate))
+        .message("interval", Plain, |own, m| ratio_range(m, &own.rate))
         .column("p", Three, |own| Some(own.ranks?.p))
         .column("delta", Three, |own| Some(own.ranks?.cliffs_delta))
         .message("rests", Words, |own, m| method(m, own))
 }
 
-fn rate(figure: RateKind, rate: Option<f64>) -> Option<String> {
-    rate.map(if figure == RateKind::Nopm {
-        whole
-    } else {
-        three
-    })
+fn rate(figure: FigureId, rate: Option<Estimate>) -> Option<String> {
+    let shown = match figure {
+        FigureId::Nopm => whole,
+        _ => three,
+    };
+    rate.map(|rate| shown(rate.value))
+}
+
+fn ratio_text(own: &FigureComparison) -> Option<String> {
+    Some(RoundedRatio::of(own.ratio?.ratio).ratio_text())
+}
+
+fn ratio_range(m: &Messages, own: &FigureComparison) -> Option<String> {
+    let Ratio { ratio, interval } = own.ratio?;
+    Some(range(m, interval?, &RoundedRatio::of(ratio)))
 }
 
 /// A quantile of the response times of one load.
 pub(crate) struct LatencyRow<'a> {
     point: &'a PointComparison,
-    own: &'a ComparedLatency,
-}
-
-impl LatencyRow<'_> {
-    fn ratio(&self) -> RoundedRatio {
-        RoundedRatio::of(self.own.second_ms / self.own.first_ms)
-    }
+    own: &'a FigureComparison,
 }
 
 pub(super) fn latency_rows(points: &[PointComparison]) -> Vec<LatencyRow<'_>> {
     let mut rows = Vec::new();
     for point in points {
-        let latencies = point.latencies.iter();
-        rows.extend(latencies.map(|own| LatencyRow { point, own }));
+        rows.extend(point.times.iter().map(|own| LatencyRow { point, own }));
     }
     rows
 }
@@ -60,31 +62,17 @@ pub(crate) fn latencies<'a>() -> Table<'a, LatencyRow<'a>> {
     Table::<LatencyRow<'_>>::new("comparison-latencies")
         .prefix("versus-column-")
         .message("load", Words, |r, m| place_of(m, r.point))
-        .column("quantile", Plain, |r| {
-            format!("p{}", three_or_whole(r.own.quantile * 100.0))
-        })
-        .column("first-ms", Three, |r| r.own.first_ms)
-        .column("second-ms", Three, |r| r.own.second_ms)
-        .column("ratio", Plain, |r| {
-            (r.own.first_ms > 0.0).then(|| r.ratio().ratio_text())
-        })
-        .message("interval", Plain, |r, m| {
-            Some(range(m, r.own.ratio?, &r.ratio()))
-        })
+        .column("quantile", Plain, |r| quantile(r.own.figure))
+        .column("first-ms", Three, |r| r.own.first)
+        .column("second-ms", Three, |r| r.own.second)
+        .column("ratio", Plain, |r| ratio_text(r.own))
+        .message("interval", Plain, |r, m| ratio_range(m, r.own))
         .message("difference", Plain, |r, m| {
-            let own = r.own.difference_ms?;
+            let own = r.own.difference?;
             let ends = [("low", three(own.low)), ("high", three(own.high))];
             let range = m.text_with("versus-range", &ends);
             Some(format!("{} ({range})", three(own.mean)))
         })
-}
-
-fn three_or_whole(value: f64) -> String {
-    if (value - value.round()).abs() < 1e-9 {
-        whole(value)
-    } else {
-        three(value)
-    }
 }
 
 pub(crate) fn differences<'a>() -> Table<'a, &'a Difference> {
@@ -126,7 +114,7 @@ pub(crate) fn gated<'a>() -> Table<'a, &'a GatedPoint> {
     Table::<&GatedPoint>::new("gate")
         .prefix("versus-column-")
         .message("load", Words, |point, m| place(m, &point.place, None))
-        .message("figure", Words, |point, m| match point.latency {
+        .message("figure", Words, |point, m| match point.figure.is_time() {
             true => m.text("versus-gate-p99"),
             false => unit(m, point.figure),
         })

@@ -1,11 +1,11 @@
 use insta::assert_snapshot;
 use plimsoll_analysis::audit::{Evidence, Rule};
 use plimsoll_analysis::compare::{
-    Against, Ask, ComparedLatency, Difference, Effect, Factor, GateLimits, GateOutcome, GateReport,
-    GatedPoint, Group, IntervalBasis, Mark, NotComparable, Objection, PointComparison, PointReason,
-    RateKind, RunComparison, SideFigure, SideInfo,
+    Against, Ask, Difference, Effect, Factor, FigureComparison, GateLimits, GateOutcome,
+    GateReport, GatedPoint, Group, IntervalBasis, Mark, NotComparable, Objection, PointComparison,
+    PointReason, RunComparison, SideInfo, SidePart,
 };
-use plimsoll_analysis::summary::{Interval, Verdict};
+use plimsoll_analysis::summary::{Estimate, FigureId, Interval, Ratio, Verdict};
 use plimsoll_plan::Interference;
 use plimsoll_record::{LoadKey, OfferedLoad, Severity};
 use plimsoll_stats::RankTest;
@@ -30,14 +30,11 @@ fn factor(group: Group, names: &[&str]) -> Factor {
     }
 }
 
-fn figure(rate: f64, repeats: usize) -> SideFigure {
-    SideFigure {
-        rate: Some(rate),
-        interval: Some(Interval::new(rate, rate * 0.99, rate * 1.01)),
+fn part(repeats: usize) -> SidePart {
+    SidePart {
         repeats,
         systems: 1,
         measured_s: 60.0 * repeats as f64,
-        spread_percent: Some(1.5),
         verdict: Verdict::Valid,
     }
 }
@@ -54,31 +51,38 @@ fn point(
         ratio - half,
         ratio + half,
     ));
-    let latency = ComparedLatency {
-        quantile: 0.99,
-        first_ms: 12.5,
-        second_ms: 8.8,
-        ratio: Some(Interval::new(0.704, 0.68, 0.73)),
-        difference_ms: Some(Interval::new(-3.7, -4.1, -3.2)),
+    let p99 = FigureComparison {
+        figure: FigureId::P99,
+        first: Estimate::single(12.5, None),
+        second: Estimate::single(8.8, None),
+        ratio: Some(Ratio {
+            ratio: 0.704,
+            interval: Some(Interval::new(0.704, 0.68, 0.73)),
+        }),
+        difference: Some(Interval::new(-3.7, -4.1, -3.2)),
         effect: Effect::Less,
     };
     PointComparison {
         place: place(users, "sata"),
         second_place: place(users, "nvme"),
-        figure: RateKind::Nopm,
         method,
-        first: figure(41_203.0, 5),
-        second: figure(41_203.0 * ratio, 5),
-        ratio: Some(ratio),
-        interval,
-        effect,
+        first: part(5),
+        second: part(5),
+        rate: FigureComparison {
+            figure: FigureId::Nopm,
+            first: Estimate::single(41_203.0, None),
+            second: Estimate::single(41_203.0 * ratio, None),
+            ratio: Some(Ratio { ratio, interval }),
+            difference: None,
+            effect,
+        },
+        times: vec![p99],
         ranks: Some(RankTest {
             first: 5,
             second: 5,
             p: 0.0079,
             cliffs_delta: 1.0,
         }),
-        latencies: vec![latency],
         unlike: Vec::new(),
     }
 }
@@ -90,7 +94,7 @@ fn invalid(users: u32) -> PointComparison {
     };
     let mut own = point(users, 1.0, 0.0, Effect::NotEvaluated, basis);
     own.first.verdict = Verdict::Invalid;
-    own.ratio = None;
+    own.rate.ratio = None;
     own
 }
 
@@ -103,7 +107,11 @@ fn comparison() -> RunComparison {
         started_at: "2026-11-22T08:00:00Z".into(),
         commit: commit.into(),
     };
-    let blocks = IntervalBasis::Windows;
+    let mut of_windows = point(77, 1.31, 0.0, Effect::NotEvaluated, IntervalBasis::Windows);
+    of_windows.rate.ratio = Some(Ratio {
+        ratio: 1.31,
+        interval: Some(Interval::new(1.31, 1.2, 1.42)),
+    });
     let none = IntervalBasis::None {
         because: NotComparable::ShortWindow,
     };
@@ -151,10 +159,7 @@ fn comparison() -> RunComparison {
                 point(16, 0.9689, 0.011, Effect::Less, IntervalBasis::Repeats),
                 point(32, 0.9951, 0.0152, Effect::NotShown, IntervalBasis::Repeats),
                 point(64, 1.0012, 0.002, Effect::TooSmall, IntervalBasis::Repeats),
-                PointComparison {
-                    interval: Some(Interval::new(1.31, 1.2, 1.42)),
-                    ..point(77, 1.31, 0.0, Effect::NotEvaluated, blocks)
-                },
+                of_windows,
                 point(89, 1.25, 0.0, Effect::NotEvaluated, none),
                 invalid(144),
             ],
@@ -254,13 +259,12 @@ fn an_error_stands_before_the_ratio_in_plain_words() {
     }
 }
 
-fn gated(users: u32, latency: bool, low: f64, high: f64, reason: PointReason) -> GatedPoint {
+fn gated(users: u32, figure: FigureId, low: f64, high: f64, reason: PointReason) -> GatedPoint {
     GatedPoint {
         place: place(users, "sata"),
-        figure: RateKind::Nopm,
-        latency,
+        figure,
         ratio: Some(Interval::new((low + high) / 2.0, low, high)),
-        limit: if latency { 1.1 } else { 0.97 },
+        limit: if figure.is_time() { 1.1 } else { 0.97 },
         outcome: match reason {
             PointReason::Within => GateOutcome::Passed,
             PointReason::Beyond => GateOutcome::Regression,
@@ -288,9 +292,9 @@ fn gate(outcome: GateOutcome, points: Vec<GatedPoint>) -> GateReport {
 #[test]
 fn a_gate_as_text() {
     let points = vec![
-        gated(8, false, 0.98, 1.01, PointReason::Within),
-        gated(16, false, 0.46, 0.50, PointReason::Beyond),
-        gated(16, true, 1.05, 1.2, PointReason::LimitInInterval),
+        gated(8, FigureId::Nopm, 0.98, 1.01, PointReason::Within),
+        gated(16, FigureId::Nopm, 0.46, 0.50, PointReason::Beyond),
+        gated(16, FigureId::P99, 1.05, 1.2, PointReason::LimitInInterval),
     ];
     let gate = gate(GateOutcome::Regression, points);
     assert_snapshot!(gate_text(&gate, &comparison()));
@@ -298,8 +302,8 @@ fn a_gate_as_text() {
 
 #[test]
 fn an_inconclusive_gate_names_its_reason() {
-    let within = || gated(8, false, 0.98, 1.01, PointReason::Within);
-    let open = |users: u32, reason| gated(users, false, 0.9, 1.01, reason);
+    let within = || gated(8, FigureId::Nopm, 0.98, 1.01, PointReason::Within);
+    let open = |users: u32, reason| gated(users, FigureId::Nopm, 0.9, 1.01, reason);
     let sentence = |gate: &GateReport| gate_sentence(gate, &comparison());
     let of = |reason| {
         let users = match reason {

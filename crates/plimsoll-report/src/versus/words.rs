@@ -1,14 +1,14 @@
 //! What sentences and tables of a comparison have in common.
 
 use plimsoll_analysis::compare::{
-    Against, Difference, Factor, Group, IntervalBasis, NotComparable, PointComparison, RateKind,
+    Against, Difference, Factor, Group, IntervalBasis, NotComparable, PointComparison,
     RoundedRatio, RunComparison,
 };
-use plimsoll_analysis::summary::{Interval, Verdict};
+use plimsoll_analysis::summary::{FigureId, Interval, Ratio, Verdict};
 use plimsoll_plan::Interference;
 use plimsoll_record::{LoadKey, SIMULATED_FACT};
 
-use crate::message::Messages;
+use crate::message::{Messages, unit_id};
 use crate::number::{self, NONE, three};
 
 /// Names of two sides: what people see of them.
@@ -73,8 +73,17 @@ pub(super) fn place_of(m: &Messages, point: &PointComparison) -> String {
     place(m, &point.place, Some(&point.second_place))
 }
 
-pub(super) fn unit(m: &Messages, figure: RateKind) -> String {
-    m.text(&format!("versus-unit-{}", figure.name()))
+pub(super) fn unit(m: &Messages, figure: FigureId) -> String {
+    m.text(&unit_id("versus-unit", &figure))
+}
+
+/// `p99.9`.
+pub(super) fn quantile(figure: FigureId) -> String {
+    let name = figure.info().name;
+    match name.split_at_checked(3) {
+        Some((whole, digits)) if !digits.is_empty() => format!("{whole}.{digits}"),
+        _ => name.to_owned(),
+    }
 }
 
 /// `0.98 to 1.01`, with the digits of the ratio.
@@ -95,7 +104,7 @@ pub(super) fn sentence(
 ) -> String {
     let unlike = unlike(point);
     let why = why(m, sides, point);
-    let Some(ratio) = point.ratio else {
+    let Some(Ratio { ratio, interval }) = point.rate.ratio else {
         return match point.method {
             IntervalBasis::None {
                 because: NotComparable::Unlike,
@@ -115,16 +124,16 @@ pub(super) fn sentence(
         ("ratio", rounded.ratio_text()),
         ("percent", rounded.percent_text()),
         ("way", way),
-        ("unit", unit(m, point.figure)),
+        ("unit", unit(m, point.rate.figure)),
         ("minimum", three(ask * 100.0)),
         ("why", why),
     ];
-    if let Some(interval) = point.interval {
+    if let Some(interval) = interval {
         args.push(("range", range(m, interval, &rounded)));
     }
     let id = match point.method {
         IntervalBasis::Windows => "versus-one-window".to_owned(),
-        _ => format!("versus-effect-{}", point.effect.name()),
+        _ => format!("versus-effect-{}", point.rate.effect.name()),
     };
     let sentence = m.text_with(&id, &args);
     if unlike.is_empty() {
@@ -202,7 +211,10 @@ pub(super) fn simulated(m: &Messages, sides: SideNames<'_>, against: &Against) -
 pub(super) fn cause(m: &Messages, against: &Against) -> Option<String> {
     let names = against.factors.iter().flat_map(|factor| &factor.names);
     let n = names.count();
-    let has_ratio = against.points.iter().any(|point| point.ratio.is_some());
+    let has_ratio = against
+        .points
+        .iter()
+        .any(|point| point.rate.ratio.is_some());
     if n < 2 || !has_ratio {
         return None;
     }

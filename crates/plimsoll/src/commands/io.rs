@@ -24,7 +24,7 @@ pub fn read_run(path: &Path) -> Result<Record, Failure> {
         Integrity::NoDigest => {
             note!("warning: {file} has no digest: it was removed after the run");
         }
-        Integrity::Intact { .. } | Integrity::Open | Integrity::Older { .. } => {}
+        Integrity::Intact { .. } | Integrity::Open => {}
     }
     if has_journals(record.run.status, &record.plan) {
         note!("{}", join_hint(path));

@@ -1,162 +1,127 @@
-//! A run's state.
+//! Runs the steps of a plan in their order, on the systems and drives that they share.
 
-use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
-use std::sync::Arc;
+use plimsoll_plan::resolved::Step;
 
-use plimsoll_load::clock::Clock;
-use plimsoll_load::limit::Device;
-use plimsoll_load::probe::{self, Probe, Watch};
-use plimsoll_plan::MediumId;
-use plimsoll_plan::resolved::{IoLimits, ResolvedPlan};
-use plimsoll_plan::units::Nanos;
-use plimsoll_record::message::EventKind;
-use plimsoll_record::runfile::{RunFile, RunFileError};
-use plimsoll_record::{Event, Severity, SubjectId};
-use plimsoll_report::message::Messages;
-
-use plimsoll_virtual::vfs::VirtualMount;
-use plimsoll_worker::session::Together;
-
-use super::drives::MountedDrive;
-use super::error::{RunError, StepResult};
+use super::backup::BackupRunner;
+use super::block::run_block_step;
+use super::context::StepContext;
+use super::drives::Drives;
+use super::error::StepResult;
+use super::finish::RunEnd;
 use super::hosts::Hosts;
-use super::inbox::Inbox;
-use super::job::NextFactor;
-use super::running::RunningSystems;
-use super::wait::{ProgressUnit, RunSink, Waiter};
-use crate::progress::Progress;
-use crate::signals::Interrupt;
+use super::load::{LoadRunner, run_load_step};
+use super::order::StepRun;
+use super::run::RunContext;
+use super::systems::Systems;
 
+/// A run, with all that it has started. Systems are dropped before the drives that they work on.
 pub(super) struct Execution<'a> {
-    pub plan: &'a ResolvedPlan,
-    /// Of the inputs.
-    pub seed: u64,
-    pub run_id: &'a str,
-    /// Devices and files of others that block steps may overwrite.
-    pub overwrite: &'a [PathBuf],
-    pub file: RunFile,
-    pub clock: Clock,
-    pub probe: Option<Probe>,
-    pub inbox: Inbox,
-    pub interrupt: Interrupt,
-    pub progress: Progress,
-    pub running: RunningSystems,
+    pub run: RunContext<'a>,
+    systems: Systems<'a>,
     pub hosts: Hosts,
-    /// The hosts that run the same plan in step with this one.
-    pub together: Option<Arc<Together>>,
-    /// Emulated drives that are mounted, by their media.
-    pub drives: HashMap<MediumId, MountedDrive>,
-    /// Those of virtual time.
-    pub simulated: HashMap<MediumId, VirtualMount>,
-    /// Media that the doctor has checked.
-    pub diagnosed: HashSet<MediumId>,
-    /// Points begun, of all purposes.
-    pub points: u32,
-    /// Losses after power cuts.
-    pub not_durable: Vec<String>,
-    /// What could not be cleared away.
+    drives: Drives<'a>,
+    /// Acknowledged commits and data that were lost, a text each.
+    pub losses: Vec<String>,
+    /// What could not be stopped or removed.
     pub trouble: Vec<String>,
-    /// One of these drives that falls behind ends the run.
-    pub next_factors: &'a [NextFactor],
-    /// I/O limits that were tested on a device.
-    pub tried: Vec<(Device, IoLimits)>,
 }
 
-/// An execution's parts, borrowed apart: results are written while systems are in use.
-pub(super) struct Parts<'a> {
-    pub running: &'a RunningSystems,
-    pub drives: &'a HashMap<MediumId, MountedDrive>,
-    pub simulated: &'a HashMap<MediumId, VirtualMount>,
-    pub probe: Option<&'a Probe>,
-    pub together: Option<&'a Together>,
-    pub clock: &'a Clock,
-    pub interrupt: &'a Interrupt,
-    pub sink: RunSink<'a>,
-}
-
-impl<'a> Parts<'a> {
-    pub fn waiter<'s>(&'s mut self, what: &'s str, counted: ProgressUnit) -> Waiter<'s, 'a> {
-        Waiter {
-            sink: &mut self.sink,
-            interrupt: self.interrupt,
-            clock: self.clock,
-            what,
-            counted,
+impl<'a> Execution<'a> {
+    pub fn new(run: RunContext<'a>) -> Self {
+        Self {
+            run,
+            systems: Systems::new(run),
+            hosts: Hosts::default(),
+            drives: Drives::new(run),
+            losses: Vec::new(),
+            trouble: Vec::new(),
         }
     }
-}
 
-impl Execution<'_> {
-    /// Lets time pass.
-    pub fn pass_until(&self, at: Nanos) -> StepResult<()> {
-        match &self.clock {
-            Clock::Real(_) => self.clock.block_until(at),
-            Clock::Virtual(clock) => self
-                .clock
-                .block_on(clock.sleep_until(at))
-                .map_err(|error| RunError::failed(format!("no runtime: {error}")))?,
+    /// Runs steps; stops systems and unmounts drives that no later step uses.
+    pub fn run_steps(&mut self, runs: &[StepRun]) -> StepResult<()> {
+        let plan = self.run.plan();
+        for (i, now) in runs.iter().enumerate() {
+            let later = &runs[i + 1..];
+            let medium = now.medium();
+            let shown = medium.filter(|_| plan.media.len() > 1);
+            let name = shown.map(|medium| plan.medium(medium).name.as_str());
+            self.run.log.progress().is_on(name);
+            self.run_step(now)?;
+            for system in plan.step(now.id).systems() {
+                if !later
+                    .iter()
+                    .any(|run| run.needs_system(plan, system, medium))
+                {
+                    self.systems.retire_all(&mut self.drives, system, medium)?;
+                }
+            }
+            for medium in now.all_media() {
+                if !later.iter().any(|run| run.needs_medium(medium)) {
+                    self.drives.unmount(medium)?;
+                }
+            }
         }
         Ok(())
     }
 
-    pub fn parts(&mut self) -> Parts<'_> {
-        Parts {
-            running: &self.running,
-            drives: &self.drives,
-            simulated: &self.simulated,
-            probe: self.probe.as_ref(),
-            together: self.together.as_deref(),
-            clock: &self.clock,
-            interrupt: &self.interrupt,
-            sink: RunSink {
-                file: &mut self.file,
-                inbox: &self.inbox,
-                progress: &mut self.progress,
-            },
+    fn run_step(&mut self, now: &StepRun) -> StepResult<()> {
+        let run = self.run;
+        match run.plan().step(now.id) {
+            Step::Load(step) => run_load_step(LoadRunner {
+                run,
+                hosts: &self.hosts,
+                systems: &mut self.systems,
+                drives: &mut self.drives,
+                losses: &mut self.losses,
+                context: StepContext::new(run.plan(), now.id, step, now.medium()),
+            }),
+            Step::Block(step) => run_block_step(run, &mut self.drives, now.id, step, &now.media),
+            Step::Backup(step) => now.media.iter().try_for_each(|medium| {
+                let runner = BackupRunner {
+                    run,
+                    systems: &mut self.systems,
+                    drives: &mut self.drives,
+                    id: now.id,
+                    step,
+                    medium: *medium,
+                };
+                runner.run()
+            }),
         }
     }
 
-    pub fn watch(&self, subject: SubjectId, watch: Watch) {
-        if let Some(probe) = &self.probe {
-            probe.watch(subject, watch);
+    /// Stops and removes what was started; returns what failed.
+    pub fn stop(&mut self) -> Vec<String> {
+        let mut trouble = std::mem::take(&mut self.trouble);
+        trouble.extend(self.systems.end());
+        trouble.extend(self.drives.end());
+        trouble
+    }
+
+    /// Stops and removes what was started, also after an error.
+    pub fn end(mut self, result: StepResult<()>) -> RunEnd {
+        let log = self.run.log;
+        let at = log.now();
+        // The probes first: they would report a server that is stopped here.
+        let warnings = log.stop_sampling();
+        let hosts_left = std::mem::take(&mut self.hosts).leave(log);
+        let trouble = self.stop();
+        trouble.iter().for_each(|text| log.progress().print(text));
+        log.progress().finish();
+        RunEnd {
+            at,
+            result: result.and(hosts_left),
+            losses: std::mem::take(&mut self.losses),
+            warnings,
+            trouble,
         }
     }
+}
 
-    /// Whether the medium's emulator runs, if it has one.
-    pub fn drive_lives(&self, medium: Option<MediumId>) -> bool {
-        medium
-            .and_then(|medium| self.drives.get(&medium))
-            .is_none_or(|drive| drive.died().is_none())
-    }
-
-    pub fn record_event(
-        &self,
-        subject: Option<SubjectId>,
-        severity: Severity,
-        kind: EventKind,
-    ) -> StepResult<()> {
-        self.progress.print(&Messages::english().event(&kind));
-        self.file.event(&Event {
-            at: self.clock.now(),
-            subject,
-            severity,
-            kind,
-        })?;
-        Ok(())
-    }
-
-    /// Records what the probes could not read.
-    pub fn record_warnings(&self, warnings: Vec<probe::Warning>) -> Result<(), RunFileError> {
-        warnings
-            .into_iter()
-            .try_for_each(|probe::Warning { subject, kind }| {
-                self.file.event(&Event {
-                    at: self.clock.now(),
-                    subject: Some(subject),
-                    severity: Severity::Warning,
-                    kind,
-                })
-            })
+impl Drop for Execution<'_> {
+    fn drop(&mut self) {
+        // After a fault, too, probes end before the servers that they ask.
+        self.run.log.stop_sampling();
     }
 }

@@ -7,81 +7,80 @@ use plimsoll_load::engine::server::{CreatedTables, ServerRoute};
 use plimsoll_load::error::LoadError;
 use plimsoll_load::system::Instance;
 use plimsoll_plan::SystemId;
-use plimsoll_plan::resolved::{Step, SystemKind};
+use plimsoll_plan::resolved::{ResolvedPlan, Step, SystemKind};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId};
 
 use super::error::StepResult;
-use super::execution::Execution;
+use super::log::RunLog;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::shell::quoted;
 use crate::terminal::note;
 
 /// For a server's first answer; longer than a connection that is not accepted takes to fail.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// For a statement's answer behind a login: of a pooler that waits for a connection to its server, none comes for minutes.
+/// For a statement's answer behind a login: a pooler that waits for a connection to its server gives none for minutes.
 const ROUTE_PATIENCE: Duration = Duration::from_secs(5);
 /// A server that hangs must not keep the run from ending.
 const PATIENCE_AT_END: Duration = Duration::from_secs(5);
 
-impl Execution<'_> {
-    /// Records what is on the way to an existing server.
-    pub(super) fn record_route(&self, instance: &Instance, subject: SubjectId) -> StepResult<()> {
-        if !instance.is_existing() {
-            return Ok(());
-        }
-        let ServerRoute {
-            without_tls,
-            pooler,
-        } = instance.route()?;
-        if let Some(error) = without_tls {
-            let event = EventKind::WithoutTls { error };
-            self.record_event(Some(subject), Severity::Warning, event)?;
-        }
-        if let Some(pooler) = pooler {
-            let event = EventKind::Pooler { pooler };
-            self.record_event(Some(subject), Severity::Warning, event)?;
-        }
-        Ok(())
+/// Records what is on the way to an existing server.
+pub(super) fn record_route(
+    log: &RunLog,
+    instance: &Instance,
+    subject: SubjectId,
+) -> StepResult<()> {
+    if !instance.is_existing() {
+        return Ok(());
     }
+    let ServerRoute {
+        without_tls,
+        pooler,
+    } = instance.route()?;
+    let without_tls = without_tls.map(|error| EventKind::WithoutTls { error });
+    let pooler = pooler.map(|pooler| EventKind::Pooler { pooler });
+    without_tls
+        .into_iter()
+        .chain(pooler)
+        .try_for_each(|kind| log.event(Some(subject), Severity::Warning, kind))
+}
 
-    /// Prints which tables are on the servers, and how to remove them.
-    pub(super) fn report_what_stays(&self) {
-        let plan = self.plan;
-        let used: Vec<SystemId> = plan.steps.iter().flat_map(Step::systems).collect();
-        for id in plan.system_ids().filter(|id| used.contains(id)) {
-            let kind = &plan.system(id).kind;
-            let SystemKind::Existing {
-                engine,
-                url,
-                schema,
-                change_tables: _,
-            } = kind
-            else {
-                continue;
-            };
-            let tables = match created_tables(kind) {
-                Some(tables) if tables.names.is_empty() => continue,
-                Some(tables) => tables.to_string(),
-                None => "the data".to_owned(),
-            };
-            let public = url.without_password();
-            let password = if public == url.reveal() {
-                String::new()
-            } else {
-                format!("{}=… ", engine.password_variable())
-            };
-            self.progress.print(&format!(
-                "Left in schema {schema} of {public} for the next run: {tables}\n\
-                 To remove them: {password}plimsoll clean {} --schema {}",
-                quoted(&public),
-                quoted(schema)
-            ));
-        }
+/// Prints which tables are on the servers, and how to remove them.
+pub(super) fn report_what_stays(plan: &ResolvedPlan, progress: &Progress) {
+    let used: Vec<SystemId> = plan.steps.iter().flat_map(Step::systems).collect();
+    for id in plan.system_ids().filter(|id| used.contains(id)) {
+        let kind = &plan.system(id).kind;
+        let SystemKind::Existing {
+            engine,
+            url,
+            schema,
+            change_tables: _,
+        } = kind
+        else {
+            continue;
+        };
+        let tables = match created_tables(kind) {
+            Some(tables) if tables.names.is_empty() => continue,
+            Some(tables) => tables.to_string(),
+            None => "the data".to_owned(),
+        };
+        let public = url.without_password();
+        let password = if public == url.reveal() {
+            String::new()
+        } else {
+            format!("{}=… ", engine.password_variable())
+        };
+        progress.print(&format!(
+            "Left in schema {schema} of {public} for the next run: {tables}\n\
+             To remove them: {password}plimsoll clean {} --schema {}",
+            quoted(&public),
+            quoted(schema)
+        ));
     }
 }
 
-/// `None` where the server does not answer.
+/// Tables that are plimsoll's on a server; none where the server does not answer.
 fn created_tables(kind: &SystemKind) -> Option<CreatedTables> {
     ask(kind, PATIENCE_AT_END, Instance::created_tables)?.ok()
 }
@@ -139,7 +138,7 @@ fn place(kind: &SystemKind) -> String {
     }
 }
 
-/// `None` if no answer comes in time. The thread that waits for a server which hangs ends with the process.
+/// Answer of an existing server; none if it does not come in time. The thread that waits for a server which hangs ends with the process.
 fn ask<T: Send + 'static>(
     kind: &SystemKind,
     patience: Duration,

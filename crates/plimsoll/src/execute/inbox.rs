@@ -1,24 +1,23 @@
 //! Receives what probes, backups and emulated drives send during other work.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
-use plimsoll_load::clock::Clock;
 use plimsoll_load::probe::{ProbeMessage, Warning};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::drive::DriveSecond;
 use plimsoll_record::message::EventKind;
+use plimsoll_record::runfile::{RunFile, RunFileError};
 use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, Event, Severity, SubjectId};
 use plimsoll_report::message::Messages;
 
 use crate::progress::Progress;
-use plimsoll_record::runfile::{RunFile, RunFileError};
 
-/// Of a medium, on the run's timeline.
+/// Message about the drive of a medium, on the run's timeline.
 pub(super) enum DriveMessage {
     Second {
         subject: SubjectId,
-        /// Of each drive of an array or a cluster.
+        /// The drives of an array or a cluster.
         members: Arc<[SubjectId]>,
         start: Nanos,
         end: Nanos,
@@ -32,10 +31,9 @@ pub(super) enum DriveMessage {
 }
 
 pub(super) struct Inbox {
-    clock: Clock,
     probe: Receiver<ProbeMessage>,
-    /// For the workers on other hosts.
-    pub from_hosts: Sender<ProbeMessage>,
+    /// For the probe, and for the workers on other hosts.
+    pub from_probe: Sender<ProbeMessage>,
     drives: Receiver<DriveMessage>,
     /// For the drives that are mounted later.
     pub from_drives: Sender<DriveMessage>,
@@ -44,28 +42,30 @@ pub(super) struct Inbox {
     pub from_backups: Sender<(String, BackupRow)>,
 }
 
-impl Inbox {
-    /// With the sender for the probe.
-    pub fn new(clock: Clock) -> (Self, Sender<ProbeMessage>) {
-        let (sender, probe) = mpsc::channel();
-        let (from_drives, drives) = mpsc::channel();
-        let (from_backups, backups) = mpsc::channel();
-        (
-            Self {
-                clock,
-                probe,
-                from_hosts: sender.clone(),
-                drives,
-                from_drives,
-                backups,
-                from_backups,
-            },
-            sender,
-        )
+impl Default for Inbox {
+    fn default() -> Self {
+        let (from_probe, probe) = channel();
+        let (from_drives, drives) = channel();
+        let (from_backups, backups) = channel();
+        Self {
+            probe,
+            from_probe,
+            drives,
+            from_drives,
+            backups,
+            from_backups,
+        }
     }
+}
 
-    /// Writes what has arrived into the run file; prints warnings.
-    pub fn store(&self, file: &mut RunFile, progress: &Progress) -> Result<(), RunFileError> {
+impl Inbox {
+    /// Writes what has arrived until `now` into the run file; prints warnings.
+    pub fn store(
+        &self,
+        file: &RunFile,
+        progress: &Progress,
+        now: Nanos,
+    ) -> Result<(), RunFileError> {
         self.probe
             .try_iter()
             .try_for_each(|message| match message {
@@ -73,7 +73,7 @@ impl Inbox {
                 ProbeMessage::Waits(waits) => file.waits(&waits),
                 ProbeMessage::Facts(subject, facts) => file.facts(subject, &facts),
                 ProbeMessage::Warning(Warning { subject, kind }) => {
-                    warn(file, progress, subject, self.clock.now(), kind)
+                    warn(file, progress, subject, now, kind)
                 }
                 ProbeMessage::Event(event) => record(file, progress, &event),
             })?;

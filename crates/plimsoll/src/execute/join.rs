@@ -1,6 +1,5 @@
 //! Completes the file of a run whose plimsoll was killed, from the journals that its workers on hosts keep.
 
-use std::cell::RefCell;
 use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,26 +11,23 @@ use plimsoll_plan::schedule::{PhaseKind, Timeline};
 use plimsoll_plan::units::Nanos;
 use plimsoll_plan::{HostId, RecordedPlan};
 use plimsoll_record::message::EventKind;
-use plimsoll_record::runfile::{self, JoinedCopy, RunFile};
+use plimsoll_record::runfile::{self, JoinedCopy};
 use plimsoll_record::{
-    Event, Point, PointId, PointPurpose, Record, RunStatus, Severity, SubjectId, SubjectKind,
+    Event, Point, PointId, PointPurpose, Record, RunStatus, Severity, SubjectId,
 };
 use plimsoll_report::message::Messages;
 use plimsoll_worker::fleet::{PastLane, rejoin_lane};
-use plimsoll_worker::link::{HostTarget, JournalAnchor, LaneBounds, Link, PastJob, PastSession};
+use plimsoll_worker::link::{JournalAnchor, LaneBounds, Link, PastJob, PastSession};
 use tokio::sync::mpsc;
 
+use super::context::{timeline, warm_up};
 use super::error::{RunError, StepResult};
-use super::hosts::{
-    ANCHOR_FACTS, Hosts, RunHost, anchor_of, end_all, job_of, reach_all, session_of,
-};
-use super::inbox::Inbox;
+use super::hosts::{Hosts, ReachedRun, anchor_of, job_of};
 use super::join_plan::join_plan;
-use super::lane::Orders;
+use super::log::RunLog;
 use super::on_hosts::PLAN_JOB;
-use super::point::timeline;
+use super::orders::Orders;
 use super::recorder::{LaneRecorder, LaneResult, StartTime};
-use super::wait::RunSink;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::signals::Interrupt;
@@ -44,7 +40,7 @@ pub struct JoinedRun {
     pub text: String,
 }
 
-/// Whether the run was killed, or goes on, and hosts may have more of it than the file.
+/// Whether the run was killed, or still runs, and hosts may have more of it than the file.
 pub fn has_journals(status: RunStatus, plan: &RecordedPlan) -> bool {
     match plan {
         RecordedPlan::Resolved(plan) => {
@@ -54,7 +50,7 @@ pub fn has_journals(status: RunStatus, plan: &RecordedPlan) -> bool {
     }
 }
 
-/// Until the file is whole, the original stays as it is, and so do the journals.
+/// Completes the file. Until it is whole, the original stays as it is, and so do the journals.
 pub fn join(path: &Path, interrupt: &Interrupt, quiet: bool) -> Result<JoinedRun, Failure> {
     let copy = JoinedCopy::of(path)?;
     let record = runfile::read(path)?;
@@ -75,25 +71,23 @@ pub fn join(path: &Path, interrupt: &Interrupt, quiet: bool) -> Result<JoinedRun
             host.shown_via()
         )));
     }
-    let mut joining = Joining {
+    let progress = Progress::new(quiet, Nanos::ZERO);
+    let joining = Joining {
         record: &record,
         plan,
         lanes: interrupted_lanes(&record, plan),
-        file: copy.open()?,
-        clock: Clock::real(),
+        log: RunLog::new(copy.open()?, Clock::real(), progress),
         interrupt,
-        progress: Progress::new(quiet, Nanos::ZERO),
     };
-    let (inbox, _probe) = Inbox::new(joining.clock.clone());
-    let hosts = joining.reach(&inbox).map_err(failure)?;
+    let hosts = joining.reach().map_err(failure)?;
     let gained = match plan.on_hosts.is_empty() {
-        true => joining.join_lanes(&inbox, &hosts),
+        true => joining.join_lanes(&hosts),
         false => joining.join_plan(path, &hosts),
     };
-    let text = joining.finish(&inbox, &gained.map_err(failure)?, &hosts)?;
+    let text = joining.finish(&gained.map_err(failure)?, &hosts)?;
     let run_file = copy.replace_original()?;
-    hosts.links.values().for_each(|host| host.link.leave());
-    end_all(hosts.links.into_values());
+    hosts.all().for_each(Link::leave);
+    hosts.end();
     Ok(JoinedRun { run_file, text })
 }
 
@@ -145,11 +139,9 @@ impl InterruptedLane<'_> {
 
     fn timeline(&self) -> Timeline {
         match (self.point.purpose, self.step.precondition) {
-            (PointPurpose::Precondition, Some(precondition)) => Timeline {
-                warm: precondition.lasts,
-                measure: Nanos::ZERO,
-                cool: self.step.timeline.cool,
-            },
+            (PointPurpose::Precondition, Some(precondition)) => {
+                warm_up(self.step, precondition.lasts)
+            }
             _ => timeline(self.step),
         }
     }
@@ -157,25 +149,29 @@ impl InterruptedLane<'_> {
 
 /// The lanes of the last point, unless the file has them whole.
 fn interrupted_lanes<'a>(record: &'a Record, plan: &'a ResolvedPlan) -> Vec<InterruptedLane<'a>> {
-    let own = |point: &&Point| point.purpose != PointPurpose::Noise;
-    let Some(last) = record.points.iter().rfind(own) else {
+    let is_noise = |point: &&Point| point.purpose == PointPurpose::Noise;
+    let Some(last) = record.points.iter().rfind(|point| !is_noise(point)) else {
         return Vec::new();
     };
-    let side_by_side = |point: &&Point| {
-        own(point)
-            && (point.step_index, point.ordinal, point.repeat, point.purpose)
-                == (last.step_index, last.ordinal, last.repeat, last.purpose)
-            && point.scene == last.scene
-    };
-    let points = record.points.iter().filter(side_by_side);
-    let lanes = points.filter_map(|point| {
-        let step = match plan.steps.get(point.step_index as usize)? {
-            Step::Load(step) if !step.from.is_empty() => step,
-            _ => return None,
-        };
-        (!is_whole(record, point.id)).then(|| interrupted_lane(record, step, point))
-    });
-    lanes.collect()
+    record
+        .points
+        .iter()
+        .filter(|point| !is_noise(point) && is_beside(point, last))
+        .filter(|point| !is_whole(record, point.id))
+        .filter_map(|point| match plan.steps.get(point.step_index as usize)? {
+            Step::Load(step) if !step.from.is_empty() => {
+                Some(interrupted_lane(record, step, point))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether two points ran at the same time.
+fn is_beside(point: &Point, other: &Point) -> bool {
+    (point.step_index, point.ordinal, point.repeat)
+        == (other.step_index, other.ordinal, other.repeat)
+        && (point.purpose, point.scene) == (other.purpose, other.scene)
 }
 
 fn is_whole(record: &Record, point: PointId) -> bool {
@@ -183,7 +179,7 @@ fn is_whole(record: &Record, point: PointId) -> bool {
     phases.any(|phase| {
         let is_after = match phase.kind {
             PhaseKind::Check => true,
-            // Closed: it has histograms of its own.
+            // Closed: it has separate histograms.
             PhaseKind::Cool => {
                 let mut windows = record.windows.iter();
                 windows.any(|window| window.phase == phase.id && !window.coarse)
@@ -199,15 +195,15 @@ fn interrupted_lane<'a>(
     step: &'a LoadStep,
     point: &'a Point,
 ) -> InterruptedLane<'a> {
-    let phases = record.phases.iter();
-    let own: Vec<_> = phases
-        .filter(|phase| phase.point == Some(point.id) && phase.kind.is_under_load())
-        .collect();
+    let phases = || {
+        let phases = record.phases.iter();
+        phases.filter(|phase| phase.point == Some(point.id) && phase.kind.is_under_load())
+    };
     InterruptedLane {
         step,
         point,
-        origin: own.iter().map(|phase| phase.start).min(),
-        recorded: own.iter().map(|phase| phase.end).max(),
+        origin: phases().map(|phase| phase.start).min(),
+        recorded: phases().map(|phase| phase.end).max(),
     }
 }
 
@@ -223,54 +219,40 @@ struct Joining<'a> {
     record: &'a Record,
     plan: &'a ResolvedPlan,
     lanes: Vec<InterruptedLane<'a>>,
-    file: RunFile,
-    clock: Clock,
+    log: RunLog,
     interrupt: &'a Interrupt,
-    progress: Progress,
 }
 
 impl Joining<'_> {
-    fn reach(&self, inbox: &Inbox) -> StepResult<Hosts> {
-        let hosts: Vec<HostId> = self.plan.used_hosts().into_iter().collect();
-        let names: Vec<&str> = hosts
-            .iter()
-            .map(|host| self.plan.host(*host).name.as_str())
-            .collect();
-        let text = format!("Reading journals: {}", names.join(", "));
-        self.progress.print(&text);
-        let mut targets = Vec::new();
-        for host in &hosts {
-            targets.push(self.target(*host, inbox)?);
-        }
-        let subjects: Vec<SubjectId> = targets.iter().map(|target| target.subject).collect();
-        let links = reach_all(targets, &self.clock, self.interrupt).map_err(keep_the_journals)?;
-        let mut reached = Hosts::default();
-        for ((host, subject), link) in hosts.into_iter().zip(subjects).zip(links) {
-            let link = Arc::new(link);
-            reached.links.insert(host, RunHost { link, subject });
-        }
-        Ok(reached)
+    fn reach(&self) -> StepResult<Hosts> {
+        let run = ReachedRun {
+            id: &self.record.run.id,
+            plan: self.plan,
+            log: &self.log,
+            interrupt: self.interrupt,
+        };
+        run.reach("Reading journals", |id, subject| {
+            Some(self.past_session(id, subject))
+        })
+        .map_err(keep_the_journals)
     }
 
-    fn target(&self, id: HostId, inbox: &Inbox) -> StepResult<HostTarget> {
-        let host = self.plan.host(id).clone();
-        let subject = self.file.subject(SubjectKind::Worker, &host.name)?;
-        let run = &self.record.run.id;
-        let session = session_of(run, id)
-            .ok_or_else(|| RunError::failed(format!("`{run}` is no name for a session")))?;
-        let series = self.record.series.iter();
-        let samples = series
+    /// What the journal of a host has to have.
+    fn past_session(&self, id: HostId, subject: SubjectId) -> PastSession {
+        let is_plan = self.plan.on_hosts.contains(&id);
+        let last_samples = (self.record.series.iter())
             .filter(|series| series.subject == subject)
             .filter_map(|series| series.samples.last());
-        let is_plan = self.plan.on_hosts.contains(&id);
-        let anchor = anchor_of(self.record, subject);
-        let past = PastSession {
+        PastSession {
             // The parts of a host's file that had arrived went with plimsoll.
-            anchor: anchor.map(|anchor| JournalAnchor {
+            anchor: anchor_of(self.record, subject).map(|anchor| JournalAnchor {
                 received: if is_plan { 0 } else { anchor.received },
                 ..anchor
             }),
-            sampled_until: samples.map(|sample| sample.at).max().unwrap_or_default(),
+            sampled_until: last_samples
+                .map(|sample| sample.at)
+                .max()
+                .unwrap_or_default(),
             jobs: self
                 .lanes
                 .iter()
@@ -278,19 +260,11 @@ impl Joining<'_> {
                 .map(InterruptedLane::past_job)
                 .chain(is_plan.then_some(PLAN_PAST))
                 .collect(),
-        };
-        Ok(HostTarget {
-            host,
-            session,
-            subject,
-            samples: inbox.from_hosts.clone(),
-            past: Some(past),
-            orders: self.interrupt.subscribe(),
-        })
+        }
     }
 
-    fn join_lanes(&mut self, inbox: &Inbox, hosts: &Hosts) -> StepResult<JoinedTime> {
-        let results = self.measure(inbox, hosts)?;
+    fn join_lanes(&self, hosts: &Hosts) -> StepResult<JoinedTime> {
+        let results = self.measure(hosts)?;
         let mut gained = Nanos::ZERO;
         let mut lasted = self.record.run.lasted;
         for (lane, result) in self.lanes.iter().zip(results) {
@@ -304,7 +278,7 @@ impl Joining<'_> {
         Ok(JoinedTime { gained, lasted })
     }
 
-    fn join_plan(&mut self, output: &Path, hosts: &Hosts) -> StepResult<JoinedTime> {
+    fn join_plan(&self, output: &Path, hosts: &Hosts) -> StepResult<JoinedTime> {
         let on_hosts = &self.plan.on_hosts;
         // Killed after the hosts' files were joined, and before the file was closed.
         if !self.record.points.is_empty() {
@@ -313,7 +287,7 @@ impl Joining<'_> {
                 lasted: self.record.run.lasted,
             });
         }
-        let last = join_plan(&mut self.file, output, on_hosts, hosts, self.interrupt)?;
+        let last = join_plan(self.log.file(), output, on_hosts, hosts, self.interrupt)?;
         Ok(JoinedTime {
             // The file has nothing before: what hosts measure is joined at the end of a run.
             gained: last,
@@ -322,29 +296,37 @@ impl Joining<'_> {
     }
 
     /// Records the lanes again from their beginning: with all their seconds, percentiles are exact.
-    fn measure(&mut self, inbox: &Inbox, hosts: &Hosts) -> StepResult<Vec<LaneResult>> {
-        let sink = RefCell::new(RunSink {
-            file: &mut self.file,
-            inbox,
-            progress: &mut self.progress,
-        });
+    fn measure(&self, hosts: &Hosts) -> StepResult<Vec<LaneResult>> {
         let start = StartTime::default();
-        let lanes = self.lanes.iter().map(|lane| {
-            let links = hosts.links(&lane.step.from);
-            rejoin(
-                lane,
-                links,
-                &self.clock,
-                self.interrupt,
-                &sink,
-                start.clone(),
-            )
-        });
-        let results = self
-            .clock
-            .block_on(join_all(lanes))
-            .map_err(|error| RunError::failed(format!("no runtime for the lanes: {error}")))?;
+        let lanes = self
+            .lanes
+            .iter()
+            .map(|lane| self.rejoin(lane, hosts.links(&lane.step.from), start.clone()));
+        let results = self.log.block_on(join_all(lanes))?;
         results.into_iter().collect()
+    }
+
+    async fn rejoin(
+        &self,
+        lane: &InterruptedLane<'_>,
+        links: Vec<Arc<Link>>,
+        start: StartTime,
+    ) -> StepResult<LaneResult> {
+        let (out, messages) = mpsc::channel(256);
+        let title = Progress::name_of(lane.point);
+        let mut recorder = LaneRecorder::new(&self.log, lane.point, lane.timeline(), &title, start);
+        recorder.replaces = true;
+        let orders = Orders::new(self.interrupt);
+        let past = PastLane {
+            job: job_of(lane.point.id),
+            timeline: lane.timeline(),
+            origin: lane.origin,
+        };
+        let clock = self.log.clock().clone();
+        let lane = rejoin_lane(&links, past, clock, orders.lane_orders(), out);
+        let recorded =
+            async { tokio::join!(lane, recorder.record(messages, orders.user_orders())).1 };
+        orders.beside(recorded, pending()).await
     }
 
     /// Hosts whose journals do not have a lane that others, or the file, have.
@@ -364,7 +346,7 @@ impl Joining<'_> {
     /// Returns the event's sentence.
     fn record_event(&self, at: Nanos, kind: EventKind) -> Result<String, Failure> {
         let text = Messages::english().event(&kind);
-        self.file.event(&Event {
+        self.log.file().event(&Event {
             at,
             subject: None,
             severity: Severity::Warning,
@@ -374,25 +356,13 @@ impl Joining<'_> {
     }
 
     /// Closes the copy. Returns what is new in it.
-    fn finish(
-        mut self,
-        inbox: &Inbox,
-        time: &JoinedTime,
-        hosts: &Hosts,
-    ) -> Result<String, Failure> {
-        inbox.store(&mut self.file, &self.progress)?;
-        for host in hosts.links.values() {
-            for fact in ANCHOR_FACTS {
-                self.file.forget_fact(host.subject, fact)?;
-            }
-        }
+    fn finish(self, time: &JoinedTime, hosts: &Hosts) -> Result<String, Failure> {
+        self.log.receive()?;
+        hosts.forget_anchors(&self.log)?;
         let JoinedTime { gained, lasted } = *time;
-        let names = hosts
-            .links
-            .values()
-            .map(|host| host.link.host().name.clone());
+        let names: Vec<&str> = hosts.all().map(|link| link.host().name.as_str()).collect();
         let kind = EventKind::RunJoined {
-            hosts: names.collect::<Vec<_>>().join(", "),
+            hosts: names.join(", "),
             seconds: gained.as_secs_f64(),
         };
         let mut text = self.record_event(lasted, kind)?;
@@ -400,8 +370,9 @@ impl Joining<'_> {
             text.push('\n');
             text.push_str(&self.record_event(lasted, kind)?);
         }
-        self.progress.finish();
-        self.file.finish(RunStatus::Interrupted, None, lasted)?;
+        self.log.progress().finish();
+        let file = self.log.into_file();
+        file.finish(RunStatus::Interrupted, None, lasted)?;
         Ok(text)
     }
 }
@@ -423,27 +394,4 @@ fn keep_the_journals(error: RunError) -> RunError {
         )),
         error => error,
     }
-}
-
-async fn rejoin(
-    lane: &InterruptedLane<'_>,
-    links: Vec<Arc<Link>>,
-    clock: &Clock,
-    interrupt: &Interrupt,
-    sink: &RefCell<RunSink<'_>>,
-    start: StartTime,
-) -> StepResult<LaneResult> {
-    let (out, messages) = mpsc::channel(256);
-    let title = Progress::name_of(lane.point);
-    let mut recorder = LaneRecorder::new(sink, lane.point, lane.timeline(), &title, start);
-    recorder.replaces = true;
-    let orders = Orders::of(interrupt);
-    let past = PastLane {
-        job: job_of(lane.point.id),
-        timeline: lane.timeline(),
-        origin: lane.origin,
-    };
-    let lane = rejoin_lane(&links, past, clock.clone(), orders.of_lane(), out);
-    let recorded = async { tokio::join!(lane, recorder.record(messages, orders.of_user())).1 };
-    orders.beside(recorded, pending()).await
 }

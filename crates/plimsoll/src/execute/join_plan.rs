@@ -16,9 +16,10 @@ use super::on_hosts::{HostNews, HostParts, PLAN_JOB};
 use super::wait::REFRESH;
 use crate::signals::Interrupt;
 
-/// What the hosts measured until they were on their own, and for how long; their files lie beside `output` meanwhile.
+/// Adds what the hosts measured until they were left alone, and returns for how long; their files lie beside `output`
+/// meanwhile.
 pub(super) fn join_plan(
-    file: &mut RunFile,
+    file: &RunFile,
     output: &Path,
     on_hosts: &[HostId],
     hosts: &Hosts,
@@ -27,7 +28,7 @@ pub(super) fn join_plan(
     let links: Vec<Arc<Link>> = hosts.links(on_hosts);
     let jobs = links.iter().filter_map(|link| link.past_job(PLAN_JOB));
     let receivers = jobs.collect();
-    let mut parts = HostParts::of(links, output);
+    let mut parts = HostParts::new(links, output);
     // Without plimsoll no meeting begins any more.
     parts.give(LaneControl::Close);
     let ended = parts.hear(receivers, |parts, heard| wait(parts, heard, interrupt));

@@ -16,15 +16,15 @@ use plimsoll_worker::link::{LaneNews, Link};
 use plimsoll_worker::protocol::{HostTask, JobId, PlanEnd, PlanNews, PlanTask};
 
 use super::error::{RunError, StepResult, not_prepared};
-use super::execution::Execution;
-use super::hosts::START_LEAD;
+use super::hosts::{Hosts, START_LEAD};
 use super::job::Job;
+use super::run::RunContext;
 use super::wait::REFRESH;
 use crate::output::rename_new;
 use crate::part_dir::PartDir;
 use crate::terminal::note;
 
-/// What one host does, and has sent.
+/// One host of the plan, with what it has sent.
 struct HostPart {
     link: Arc<Link>,
     /// The name of its run file, without an extension, where that stays.
@@ -51,7 +51,7 @@ struct Meeting {
     what: String,
 }
 
-/// What hosts have made of a plan.
+/// Outcome of a plan that hosts ran.
 pub(super) struct JoinedPlan {
     pub record: Option<Record>,
     /// How the run ends.
@@ -83,7 +83,7 @@ impl HostPart {
         }
     }
 
-    /// A whole file with figures that cannot be joined stays as one of its own.
+    /// Keeps a whole file with figures that cannot be joined as a separate one.
     fn set_apart(&self) -> Option<PathBuf> {
         let is_sent = matches!(self.end, Some(PlanEnd::Complete | PlanEnd::Incomplete));
         let is_whole = is_sent && !self.is_torn;
@@ -157,7 +157,7 @@ impl ArrivingFile {
 
 impl HostParts {
     /// Their files lie beside `output` while they arrive.
-    pub fn of(links: Vec<Arc<Link>>, output: &Path) -> Self {
+    pub fn new(links: Vec<Arc<Link>>, output: &Path) -> Self {
         let output = output.display().to_string();
         let name = output.strip_suffix(".plimsoll").unwrap_or(&output);
         let parts = links.into_iter().map(|link| HostPart {
@@ -175,7 +175,7 @@ impl HostParts {
         }
     }
 
-    /// What cannot be joined stays as a file of each host, which the error names.
+    /// Keeps what cannot be joined as a file of each host, which the error names.
     pub fn keep_apart(&self, error: RunError) -> RunError {
         let kept: String = self
             .parts
@@ -250,7 +250,7 @@ impl HostParts {
         })
     }
 
-    /// What all hosts have measured, by a clock that `time` gives.
+    /// Record of all hosts, by the clock that `clock_of` gives.
     pub fn joined<T>(&self, clock_of: impl Fn(&Arc<Link>) -> T) -> StepResult<JoinedPlan>
     where
         T: Fn(Nanos) -> Option<Nanos>,
@@ -378,76 +378,74 @@ impl HostParts {
     }
 }
 
-impl Execution<'_> {
-    /// Returns when all hosts have ended, and what they measured is in the run file.
-    pub(super) fn run_on_hosts(&mut self, job: &Job) -> StepResult<()> {
-        let mut hosts = self.hosts_of_plan()?;
-        self.record_anchors(&self.plan.on_hosts)?;
-        let ended = self.wait_for_hosts(&mut hosts, job);
-        match ended.and_then(|()| self.join_hosts(&hosts)) {
-            Ok(end) => end,
-            Err(error) => Err(hosts.keep_apart(error)),
-        }
+/// Returns when all hosts have ended, and what they measured is in the run file.
+pub(super) fn run_on_hosts(run: RunContext<'_>, hosts: &Hosts) -> StepResult<()> {
+    let wanted = &run.plan().on_hosts;
+    let links = hosts.links(wanted);
+    if links.len() != wanted.len() {
+        return Err(not_prepared("host"));
     }
+    let mut parts = HostParts::new(links, run.log.file().path());
+    hosts.record_anchors(run.log, wanted)?;
+    let receivers = parts.begin(run.job);
+    let ended = parts.hear(receivers, |parts, heard| follow(run, hosts, parts, heard));
+    match ended.and_then(|()| join_hosts(run, &parts)) {
+        Ok(end) => end,
+        Err(error) => Err(parts.keep_apart(error)),
+    }
+}
 
-    fn hosts_of_plan(&self) -> StepResult<HostParts> {
-        let links = self.hosts.links(&self.plan.on_hosts);
-        match links.len() == self.plan.on_hosts.len() {
-            true => Ok(HostParts::of(links, self.file.path())),
-            false => Err(not_prepared("host")),
+fn follow(
+    run: RunContext<'_>,
+    hosts: &Hosts,
+    parts: &mut HostParts,
+    heard: &Receiver<HostNews>,
+) -> StepResult<()> {
+    let log = run.log;
+    loop {
+        match heard.recv_timeout(REFRESH.into()) {
+            Ok(HostNews { part, news }) => parts.take(part, news)?,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
-    }
-
-    fn wait_for_hosts(&mut self, hosts: &mut HostParts, job: &Job) -> StepResult<()> {
-        let receivers = hosts.begin(job);
-        hosts.hear(receivers, |hosts, heard| self.follow(hosts, heard))
-    }
-
-    fn follow(&mut self, hosts: &mut HostParts, heard: &Receiver<HostNews>) -> StepResult<()> {
-        loop {
-            match heard.recv_timeout(REFRESH.into()) {
-                Ok(HostNews { part, news }) => hosts.take(part, news)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
-            hosts.give(self.interrupt.order());
-            if let Some(what) = hosts.meet(self.clock.now())? {
-                self.record_anchors(&self.plan.on_hosts)?;
-                self.progress.begin(self.clock.now(), &what);
-            }
-            let now = self.clock.now();
-            self.progress.now(now, &hosts.progress());
-            self.inbox.store(&mut self.file, &self.progress)?;
-            self.file.commit()?;
+        parts.give(run.interrupt.order());
+        if let Some(text) = parts.meet(log.now())? {
+            hosts.record_anchors(log, &run.plan().on_hosts)?;
+            log.progress().begin(log.now(), &text);
         }
+        log.progress().now(log.now(), &parts.progress());
+        log.store()?;
     }
+}
 
-    /// Returns how the run ends, once all of it is in the run file.
-    fn join_hosts(&mut self, hosts: &HostParts) -> StepResult<StepResult<()>> {
-        let joined = hosts.joined(|link| {
-            let offsets = link.offsets();
-            move |at| offsets.controller_time(at)
-        })?;
-        if let Some(record) = joined.record {
-            self.file.add(record)?;
-        }
-        Ok(joined.end)
+/// Returns how the run ends, once all of it is in the run file.
+fn join_hosts(run: RunContext<'_>, parts: &HostParts) -> StepResult<StepResult<()>> {
+    let joined = parts.joined(|link| {
+        let offsets = link.offsets();
+        move |at| offsets.controller_time(at)
+    })?;
+    if let Some(record) = joined.record {
+        run.log.file().add(record)?;
     }
+    Ok(joined.end)
 }
 
 /// How the run ends: as the host that came least far.
 fn worst(parts: &[HostPart], records: &[Record]) -> StepResult<()> {
-    let of = |status: RunStatus| {
-        let mut all = parts.iter().zip(records);
-        all.find(|(_, record)| record.run.status == status)
-    };
-    if let Some((part, record)) = of(RunStatus::Failed) {
-        let why = record.run.failure.as_deref().unwrap_or("it failed");
-        return Err(RunError::failed(part.at_name(why)));
+    let mut interrupted = false;
+    for (part, Record { run, .. }) in parts.iter().zip(records) {
+        match run.status {
+            RunStatus::Failed => {
+                let why = run.failure.as_deref().unwrap_or("it failed");
+                return Err(RunError::failed(part.at_name(why)));
+            }
+            RunStatus::Interrupted | RunStatus::Unfinished => interrupted = true,
+            RunStatus::Complete => {}
+        }
     }
-    match of(RunStatus::Interrupted).or_else(|| of(RunStatus::Unfinished)) {
-        Some(_) => Err(RunError::Interrupted),
-        None => Ok(()),
+    match interrupted {
+        true => Err(RunError::Interrupted),
+        false => Ok(()),
     }
 }
 

@@ -19,13 +19,13 @@ use plimsoll_plan::{MediumId, MediumNeed, PlanEstimate, SystemId, estimate};
 
 use super::block::{device_permit, grant_job_file};
 use super::existing::{check_route, expect_answer};
-use super::limits;
+use super::systems::check_limits;
 use crate::drive_file;
 use crate::failure::Failure;
 use plimsoll_record::runfile::RunFileError;
 
-/// Refuses a plan that its media or this machine cannot run. Writes nothing. Of simulated drives the files are in the
-/// medium's directory.
+/// Refuses a plan that its media or this machine cannot run. Writes nothing. Files on simulated drives are
+/// in the medium's directory.
 pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failure> {
     let is_simulated = plan.is_simulated();
     // Those hosts check it.
@@ -39,7 +39,7 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
     } = estimate(plan);
     check_block_steps(plan, overwrite).map_err(|error| Failure::usage(error.to_string()))?;
     let used: Vec<MediumId> = plan.used_media().collect();
-    limits::check(plan)?;
+    check_limits(plan)?;
     let needs = memory.iter().filter(|need| used.contains(&need.medium));
     check_memory(needs).map_err(Failure::usage)?;
     for id in used {
@@ -61,12 +61,12 @@ pub fn preflight(plan: &ResolvedPlan, overwrite: &[PathBuf]) -> Result<(), Failu
             check_medium(medium, needed).map_err(Failure::usage)?;
         }
     }
-    check_own_servers(plan)?;
+    check_managed_servers(plan)?;
     check_existing_servers(plan)
 }
 
-/// Servers of plimsoll's own have programs, and can be started on their media.
-fn check_own_servers(plan: &ResolvedPlan) -> Result<(), Failure> {
+/// Servers that plimsoll starts have programs, and can be started on their media.
+fn check_managed_servers(plan: &ResolvedPlan) -> Result<(), Failure> {
     for step in &plan.steps {
         for system in step.systems() {
             let SystemKind::Managed {
@@ -87,7 +87,7 @@ fn check_own_servers(plan: &ResolvedPlan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A log can have a disk of its own only where there are several.
+/// A log can have a separate disk only where there are several.
 fn check_log_disk(medium: &Medium) -> Result<(), Failure> {
     let assembly = match &medium.kind {
         MediumKind::Emulated(drive) => drive_file::emulated(drive)?.assembly,

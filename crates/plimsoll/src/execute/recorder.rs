@@ -1,7 +1,5 @@
 //! Writes a lane's messages to the run file, one transaction a second.
 
-use std::cell::RefCell;
-
 use plimsoll_analysis::summary::MeasuredPoint;
 use plimsoll_drive::emulate::protocol::Lost;
 use plimsoll_plan::schedule::{PhaseKind, Timeline};
@@ -17,13 +15,13 @@ use plimsoll_report::message::Messages;
 use tokio::sync::watch;
 
 use super::error::{RunError, StepResult};
-use super::wait::RunSink;
+use super::log::RunLog;
 use crate::progress::{block_figures, figures, whole_seconds};
 
-/// Shorter ones than this are not worth a line of their own: the line of their outcome follows soon.
+/// Phases shorter than this are not announced: the line of their outcome follows soon.
 const LONG_PHASE: Nanos = Nanos::from_secs(20);
 
-/// When the lanes of a point started, on the run's timeline. Clones share it.
+/// Time at which the lanes of a point started, on the run's timeline. Clones share it.
 #[derive(Clone, Default)]
 pub(super) struct StartTime(watch::Sender<Option<Nanos>>);
 
@@ -49,8 +47,8 @@ impl StartTime {
     }
 }
 
-pub(super) struct LaneRecorder<'a, 'd> {
-    sink: &'a RefCell<RunSink<'d>>,
+pub(super) struct LaneRecorder<'a> {
+    log: &'a RunLog,
     /// Only one of concurrent lanes does.
     pub shows_progress: bool,
     /// All of a lane is recorded again, of which a killed plimsoll had recorded a part.
@@ -77,11 +75,11 @@ pub(super) struct LaneRecorder<'a, 'd> {
 /// Result of a lane.
 pub(super) struct LaneResult {
     pub end: LaneEnd,
-    /// On the run's timeline, as what follows; `None` of a lane that never started.
+    /// On the run's timeline, as what follows; none for a lane that never started.
     pub started_at: Option<Nanos>,
-    /// Zero of a lane that never started.
+    /// Zero for a lane that never started.
     pub ended_at: Nanos,
-    /// What the database acknowledged before a power cut.
+    /// Commits that the database acknowledged before a power cut.
     pub acknowledged: CommitCounts,
     /// The measure phase, for the search to choose the next load.
     pub measured: MeasuredPoint,
@@ -116,16 +114,16 @@ struct RecordedPhase {
     in_flight: u64,
 }
 
-impl<'a, 'd> LaneRecorder<'a, 'd> {
+impl<'a> LaneRecorder<'a> {
     pub fn new(
-        sink: &'a RefCell<RunSink<'d>>,
+        log: &'a RunLog,
         point: &'a Point,
         timeline: Timeline,
         title: &'a str,
         start: StartTime,
     ) -> Self {
         Self {
-            sink,
+            log,
             shows_progress: true,
             replaces: false,
             point,
@@ -157,8 +155,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
                 Ok(_) = orders.wait_for(|order| *order != LaneControl::Run), if !asked => {
                     asked = true;
                     if self.shows_progress {
-                        let sink = self.sink.borrow();
-                        sink.progress.print("Ending the phase and keeping its results; press Ctrl-C again to stop at once.");
+                        self.log.progress().print("Ending the phase and keeping its results; press Ctrl-C again to stop at once.");
                     }
                     continue;
                 }
@@ -185,7 +182,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         match message {
             LaneMessage::Started { at } => {
                 if self.replaces {
-                    self.sink.borrow().file.forget_load(self.point.id)?;
+                    self.log.file().forget_load(self.point.id)?;
                 }
                 self.origin = at;
                 self.start.set(at);
@@ -210,21 +207,17 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
                 self.end = Some(end);
             }
         }
-        Ok(self.sink.borrow_mut().store()?)
+        Ok(self.log.store()?)
     }
 
-    /// One that has a host is the host's.
+    /// Records an event, which is the host's if it has one.
     fn event_of_lane(&mut self, event: LaneEvent, severity: Severity) -> StepResult<()> {
         let LaneEvent { at, kind, host } = event;
         let at = self.origin + at;
         let Some(host) = host else {
             return self.event(at, severity, kind);
         };
-        let subject = self
-            .sink
-            .borrow()
-            .file
-            .subject(SubjectKind::Worker, &host)?;
+        let subject = self.log.subject(SubjectKind::Worker, &host)?;
         let text = Messages::english().event(&kind);
         let line = format!("{} (host {host}): {text}", severity.name());
         self.record_event(&line, subject, at, severity, kind)
@@ -250,11 +243,10 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
             severity,
             kind,
         };
-        let sink = self.sink.borrow();
-        sink.progress.print(line);
+        self.log.progress().print(line);
         match self.replaces {
-            true => sink.file.event_once(&event)?,
-            false => sink.file.event(&event)?,
+            true => self.log.file().event_once(&event)?,
+            false => self.log.file().event(&event)?,
         }
         Ok(())
     }
@@ -305,16 +297,14 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
             )
         })?;
         phase.add(&earlier.tallies);
-        phase.store_windows(self.sink.borrow().file, self.point.system)
+        phase.store_windows(self.log.file(), self.point.system)
     }
 
     fn open_phase(&mut self, second: &LaneSecond) -> StepResult<()> {
         let kind = second.tick.phase;
         let start = self.origin + second.tick.start;
         let step = &self.point.step;
-        let sink = self.sink.borrow();
-        let id = sink.file.open_phase(step, Some(self.point), kind, start)?;
-        drop(sink);
+        let id = (self.log.file()).open_phase(step, Some(self.point), kind, start)?;
         self.phase = Some(RecordedPhase {
             id,
             kind,
@@ -331,7 +321,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         let Some(phase) = &self.phase else {
             return Ok(());
         };
-        let file = &self.sink.borrow().file;
+        let file = self.log.file();
         file.second(phase.id, self.point.system, self.origin, second)?;
         if !second.absence.is_none() {
             file.outage(&Outage {
@@ -345,7 +335,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         Ok(())
     }
 
-    /// The figures of a line are quantiles: they cost as much as the recording.
+    /// Shows a line with quantiles, which cost as much as the recording.
     fn show_second(&self, second: &LaneSecond) {
         let Some(phase) = self.phase.as_ref().filter(|_| self.shows_progress) else {
             return;
@@ -354,7 +344,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         let of = planned(&self.timeline, phase.kind)
             .map(|planned| format!("/{}", whole_seconds(planned)));
         let load_left = self.timeline.load_end().saturating_sub(second.tick.end);
-        let progress = &mut *self.sink.borrow_mut().progress;
+        let progress = self.log.progress();
         let line = format!(
             "{} · {} {}{} · {} · {} left",
             self.title,
@@ -381,7 +371,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
                 kind.name(),
                 lasts.unwrap_or_default()
             );
-            let progress = &mut self.sink.borrow_mut().progress;
+            let progress = self.log.progress();
             let is_long =
                 planned(&self.timeline, kind).is_some_and(|planned| planned >= LONG_PHASE);
             let is_first = kind == PhaseKind::Measure && progress.measures_first();
@@ -411,7 +401,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         self.point.mode == "block"
     }
 
-    /// What is shown of seconds or a phase, by transaction type.
+    /// Figures that are shown of seconds or a phase.
     fn figures(&self, tallies: &[TransactionStats], lasted: Nanos) -> String {
         let figures = if self.is_block() {
             block_figures
@@ -436,7 +426,7 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         if phase.kind == PhaseKind::Measure {
             self.measured.complete = complete;
         }
-        let file = &self.sink.borrow().file;
+        let file = self.log.file();
         phase.store_windows(file, self.point.system)?;
         file.close_phase(phase.id, phase.end, complete)?;
         self.ended_at = phase.end;
@@ -451,13 +441,16 @@ impl<'a, 'd> LaneRecorder<'a, 'd> {
         let Some(phase) = measured else { return };
         let lasted = phase.end - phase.start;
         let figures = self.figures(&phase.tallies, lasted);
-        self.sink.borrow_mut().progress.done(&format!(
+        self.log.progress().done(&format!(
             "{} · measured {} · {figures}",
             self.title,
             lasted_shown(self.point, lasted)
         ));
-        let response = phase.tallies.iter().map(|tally| tally.response.clone());
-        self.measured.response = response.collect();
+        self.measured.response = phase
+            .tallies
+            .iter()
+            .map(|tally| tally.response.clone())
+            .collect();
     }
 }
 
@@ -484,7 +477,8 @@ impl RecordedPhase {
     }
 }
 
-/// Begun seconds count; of block I/O, whose phases end with a snapshot, the nearest whole second.
+/// Length of a phase as it is shown. Begun seconds count; of block I/O, whose phases end with a snapshot, the nearest whole
+/// second.
 fn lasted_shown(point: &Point, lasted: Nanos) -> String {
     let half = Nanos(SNAPSHOTS / 2);
     whole_seconds(if point.mode == "block" {
@@ -494,11 +488,11 @@ fn lasted_shown(point: &Point, lasted: Nanos) -> String {
     })
 }
 
-/// How long a phase shall last. Cooling ends with the last transaction.
+/// Planned length of a phase. Cooling ends with the last transaction.
 fn planned(timeline: &Timeline, kind: PhaseKind) -> Option<Nanos> {
     match kind {
         PhaseKind::Warm => Some(timeline.warm),
-        // Of no length: it ends by itself.
+        // A phase of no length ends by itself.
         PhaseKind::Measure => Some(timeline.measure).filter(|lasts| *lasts > Nanos::ZERO),
         PhaseKind::Prepare
         | PhaseKind::Reset

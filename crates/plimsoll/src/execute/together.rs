@@ -6,41 +6,18 @@ use std::sync::Arc;
 use plimsoll_drive::catalog;
 use plimsoll_plan::{Options, RecordedPlan, parse};
 use plimsoll_record::RunStatus;
-use plimsoll_record::lane::LaneControl;
 use plimsoll_record::runfile::read_plan;
 use plimsoll_worker::protocol::PlanTask;
 use plimsoll_worker::session::{PlanRun, PlanRunner, Together};
 
-use super::error::{RunError, StepResult};
 use super::execute;
-use super::execution::Execution;
 use super::job::Job;
 use super::leftovers::clear_leftovers;
 use super::preflight::preflight;
 use crate::failure::Failure;
 use crate::signals::Interrupt;
 
-impl Execution<'_> {
-    /// Waits until the other hosts have come to this point, too, and for its start; alone, not at all.
-    pub(super) fn meet_others(&self, what: &str) -> StepResult<()> {
-        let Some(together) = &self.together else {
-            return Ok(());
-        };
-        let mut orders = self.interrupt.subscribe();
-        let met = self.clock.block_on(async {
-            tokio::select! {
-                at = together.meet(what) => Some(at),
-                _ = orders.wait_for(|order| *order != LaneControl::Run) => None,
-            }
-        });
-        let no_runtime = |error| RunError::failed(format!("no runtime for the others: {error}"));
-        let at = met.map_err(no_runtime)?.ok_or(RunError::Interrupted)?;
-        self.clock.block_until(at);
-        Ok(())
-    }
-}
-
-/// In a session's directory.
+/// Name of the run file in a session's directory.
 const RUN_FILE: &str = "run.plimsoll";
 
 /// Runs plans by this program.

@@ -3,35 +3,18 @@
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{Scope, ScopedJoinHandle};
 
-use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::LoadControl;
 use plimsoll_plan::units::{Bytes, Nanos};
 
 use super::error::{RunError, StepResult};
-use super::inbox::Inbox;
-use crate::progress::{Progress, whole_seconds};
+use super::log::RunLog;
+use crate::progress::whole_seconds;
 use crate::signals::Interrupt;
-use plimsoll_record::runfile::{RunFile, RunFileError};
 
 /// How long a wait for a background task lasts before the progress line is refreshed.
 pub(super) const REFRESH: Nanos = Nanos::from_millis(200);
 
-/// Where results go: to the run file and to the terminal.
-pub(super) struct RunSink<'a> {
-    pub file: &'a mut RunFile,
-    pub inbox: &'a Inbox,
-    pub progress: &'a mut Progress,
-}
-
-impl RunSink<'_> {
-    /// Stores what has arrived from probes, backups and drives.
-    pub fn store(&mut self) -> Result<(), RunFileError> {
-        self.inbox.store(self.file, self.progress)?;
-        self.file.commit()
-    }
-}
-
-/// What the tasks under way count as done.
+/// Unit that tasks under way count in.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ProgressUnit {
     Nothing,
@@ -40,12 +23,11 @@ pub(super) enum ProgressUnit {
 }
 
 /// The main thread while tasks are under way.
-pub(super) struct Waiter<'a, 'd> {
-    pub sink: &'a mut RunSink<'d>,
+pub(super) struct Waiter<'a> {
+    pub log: &'a RunLog,
     pub interrupt: &'a Interrupt,
-    pub clock: &'a Clock,
     /// Shown meanwhile.
-    pub what: &'a str,
+    pub text: &'a str,
     pub counted: ProgressUnit,
 }
 
@@ -85,8 +67,8 @@ impl<'scope, T: Send + 'scope> Tasks<'scope, T> {
     }
 
     /// All results, in the order in which the tasks end.
-    pub fn join(mut self, waiter: &mut Waiter<'_, '_>) -> StepResult<Vec<T>> {
-        let began = waiter.clock.now();
+    pub fn join(mut self, waiter: &Waiter<'_>) -> StepResult<Vec<T>> {
+        let began = waiter.log.now();
         let mut results = Vec::new();
         loop {
             match self.results.recv_timeout(REFRESH.into()) {
@@ -111,44 +93,44 @@ impl<T> Drop for Tasks<'_, T> {
     }
 }
 
-impl Waiter<'_, '_> {
+impl Waiter<'_> {
     /// The result of one task on a thread of its own.
-    pub fn run<T: Send>(&mut self, task: impl FnOnce(&LoadControl) -> T + Send) -> StepResult<T> {
+    pub fn run<T: Send>(&self, task: impl FnOnce(&LoadControl) -> T + Send) -> StepResult<T> {
         self.run_all([task])?.pop().ok_or_else(|| self.fault())
     }
 
     /// The results of tasks that run at the same time.
-    pub fn run_all<T, Task>(&mut self, tasks: impl IntoIterator<Item = Task>) -> StepResult<Vec<T>>
+    pub fn run_all<T, Task>(&self, tasks: impl IntoIterator<Item = Task>) -> StepResult<Vec<T>>
     where
         T: Send,
         Task: FnOnce(&LoadControl) -> T + Send,
     {
-        self.sink.progress.begin(self.clock.now(), self.what);
+        self.log.progress().begin(self.log.now(), self.text);
         std::thread::scope(|scope| Tasks::start(scope, tasks).join(self))
     }
 
-    fn refresh(&mut self, began: Nanos, control: &LoadControl) -> StepResult<()> {
+    fn refresh(&self, began: Nanos, control: &LoadControl) -> StepResult<()> {
+        let progress = self.log.progress();
         if self.interrupt.is_wanted() && !control.is_cancelled() {
             control.cancel();
-            let text = format!("{}: stopping (Ctrl-C)", self.what);
-            self.sink.progress.print(&text);
+            progress.print(&format!("{}: stopping (Ctrl-C)", self.text));
         }
-        self.sink.store()?;
-        let now = self.clock.now();
-        let line = progress_line(self.what, self.counted, control, now - began);
-        self.sink.progress.now(now, &line);
+        self.log.store()?;
+        let now = self.log.now();
+        let line = progress_line(self.text, self.counted, control, now - began);
+        progress.now(now, &line);
         Ok(())
     }
 
     fn fault(&self) -> RunError {
-        RunError::failed(format!("{}: ended by a fault of plimsoll", self.what))
+        RunError::failed(format!("{}: ended by a fault of plimsoll", self.text))
     }
 }
 
 /// `oltp: loading · 1200000 of about 2000000 rows · 60 % · 7s left`, `corners · writing 4.0 GiB on here · 1.2 GiB · 30 %
 /// · 12s left`.
 fn progress_line(
-    what: &str,
+    text: &str,
     counted: ProgressUnit,
     control: &LoadControl,
     lasted: Nanos,
@@ -156,17 +138,17 @@ fn progress_line(
     let done = control.done();
     let total = control.total();
     if done == 0 || total == 0 {
-        return what.to_owned();
+        return text.to_owned();
     }
     let done_so_far = match counted {
-        ProgressUnit::Nothing => return what.to_owned(),
+        ProgressUnit::Nothing => return text.to_owned(),
         ProgressUnit::Rows => format!("{done} of about {total} rows"),
         ProgressUnit::Bytes => Bytes(done).to_string(),
     };
     let share = (done as f64 / total as f64).min(1.0);
     let left = Nanos((lasted.0 as f64 * (1.0 / share - 1.0)) as u64);
     format!(
-        "{what} · {done_so_far} · {:.0} % · {} left",
+        "{text} · {done_so_far} · {:.0} % · {} left",
         share * 100.0,
         whole_seconds(left)
     )

@@ -260,9 +260,9 @@ pub fn worked(json: &Value) -> bool {
         .iter()
         .flat_map(|ladder| ladder["points"].as_array());
     let mut rates = points.flatten().map(|point| {
-        point["nopm"]
+        point["nopm"]["value"]
             .as_f64()
-            .or(point["completed_per_second"].as_f64())
+            .or(point["completed_per_second"]["value"].as_f64())
     });
     rates.all(|rate| rate.is_some_and(|rate| rate > 0.0))
 }

@@ -208,10 +208,10 @@ fn unlike_workloads_have_no_ratio_unless_that_is_wanted() {
     for (first, second, differs) in unlike_runs(&place) {
         let point = first_point(&place, &[&first, &second]);
         assert!(
-            point["ratio"].is_null() && point["first"]["rate"].is_number(),
+            point["rate"]["ratio"].is_null() && point["rate"]["first"]["value"].is_number(),
             "{differs}: {point}"
         );
-        assert_eq!(point["latencies"].as_array().unwrap().len(), 0, "{differs}");
+        assert_eq!(point["times"].as_array().unwrap().len(), 0, "{differs}");
         let text = place
             .run(&["compare", &first, &second, "-o", "x.html"])
             .succeeded()

@@ -74,7 +74,7 @@ impl Small {
         assert_eq!(json["run"]["status"], "failed");
         let point = &json["summary"]["ladders"][0]["points"][0];
         assert_eq!(point["verdict"], "invalid", "{point}");
-        assert!(point["nopm"].as_f64().unwrap() > 0.0, "{point}");
+        assert!(point["nopm"]["value"].as_f64().unwrap() > 0.0, "{point}");
         let full =
             |finding: &&Value| finding["event"] == "disk_full" && finding["severity"] == "error";
         let finding = point["findings"].as_array().unwrap().iter().find(full);
@@ -151,7 +151,7 @@ fn and_ctrl_c() {
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     let json = small.place.opens("x.run");
     assert!(
-        json["summary"]["ladders"][0]["points"][0]["nopm"]
+        json["summary"]["ladders"][0]["points"][0]["nopm"]["value"]
             .as_f64()
             .unwrap()
             > 0.0

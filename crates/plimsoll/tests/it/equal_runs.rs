@@ -2,11 +2,11 @@
 //! as that of drives does, which clean up for seconds and are quick again.
 
 use plimsoll_analysis::compare::{
-    Ask, ComparedSide, Configuration, Effect, PointComparison, RateKind, Repeat, RepeatFigures,
-    SidePoint, compare,
+    Ask, ComparedSide, Configuration, Effect, PointComparison, Repeat, RepeatFigures, SidePoint,
+    compare,
 };
 use plimsoll_analysis::latency::Slice;
-use plimsoll_analysis::summary::Verdict;
+use plimsoll_analysis::summary::{FigureId, Verdict};
 use plimsoll_load::clock::{Clock, VirtualClock};
 use plimsoll_load::runner::run_lane;
 use plimsoll_plan::Interference;
@@ -130,7 +130,7 @@ fn side(repeats: Vec<Repeat>) -> ComparedSide {
     let point = SidePoint {
         key,
         workload: Default::default(),
-        figure: RateKind::Transactions,
+        figure: FigureId::Transactions,
         derived: None,
         slower: None,
         systems: 1,
@@ -157,7 +157,7 @@ fn two_equal_runs_show_no_difference() {
     // Pauses of 300 ms: a cleaning drive does 30 % less.
     let one = |seed: u64| side(vec![run(seed, 300, 1.0, Nanos::from_millis(300))]);
     let intervals: Vec<_> = (0..TRIALS)
-        .map(|trial| compared(one(trial * 2), one(trial * 2 + 1)).interval)
+        .map(|trial| compared(one(trial * 2), one(trial * 2 + 1)).rate.interval())
         .collect();
     let equal = intervals
         .iter()
@@ -177,7 +177,10 @@ fn a_difference_of_three_percent_is_found_with_five_repeats() {
         )
     };
     let found = |trial: &u64| {
-        compared(five(trial * 2, 1.0), five(trial * 2 + 1, 1.0 / 1.03)).effect == Effect::More
+        compared(five(trial * 2, 1.0), five(trial * 2 + 1, 1.0 / 1.03))
+            .rate
+            .effect
+            == Effect::More
     };
     let found = (0..TRIALS).filter(found).count();
     assert!(found >= 85, "{found} of {TRIALS}");

@@ -43,7 +43,7 @@ fn sums_and_spread_of_mock_systems_are_exact() {
     // A user with 2 ms each: 500 per second, of three systems 1500.
     let rates: Vec<f64> = points
         .iter()
-        .map(|point| point["completed_per_second"].as_f64().unwrap())
+        .map(|point| point["completed_per_second"]["value"].as_f64().unwrap())
         .collect();
     assert_eq!(rates, [1500.0, 6000.0]);
     assert_eq!(points[1]["users"], 12);
@@ -72,9 +72,11 @@ fn embedded_systems_side_by_side_keep_their_own_data() {
             .as_array()
             .unwrap()
             .clone();
-        systems
-            .iter()
-            .all(|share| share["nopm"].as_f64().is_some_and(|nopm| nopm > 0.0))
+        systems.iter().all(|share| {
+            share["nopm"]["value"]
+                .as_f64()
+                .is_some_and(|nopm| nopm > 0.0)
+        })
     };
     let (outcome, json) = place.run_until(worked);
     let outcome = outcome.succeeded();

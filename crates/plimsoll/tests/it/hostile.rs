@@ -113,6 +113,7 @@ const BOUNDED: &[HostileFile] = &[
     file("type-beyond-all", "UPDATE tick SET counts = '[[9999999999999,1]]'"),
     file("deep-plan", "UPDATE plan SET text = replace(printf('%.*c', 100000, 'x'), 'x', '[')"),
     file("numbers-of-the-plan", "UPDATE plan SET text = replace(text, ':1', ':18446744073709551615')"),
+    file("references-of-the-plan", "UPDATE plan SET text = replace(text, '\"system\":0', '\"system\":77')"),
     file("large-plan", "UPDATE plan SET text = text || printf('%.*c', 3000000, ' ')"),
     file("long-names", "UPDATE subject SET name = printf('%.*c', 300000, 'x') || id; UPDATE point SET step = hex(zeroblob(100000))"),
     file("long-wait-events", "INSERT INTO wait_event SELECT i, 'io', printf('%.*c', 100000, 'x') || i FROM (SELECT 900 AS i UNION SELECT 901)"),
@@ -124,7 +125,6 @@ const BOUNDED: &[HostileFile] = &[
     file("histograms-of-nothing", "UPDATE window SET response = zeroblob(90000); UPDATE tick SET times = zeroblob(9)"),
     file("many-digests", "INSERT INTO digest SELECT hex(zeroblob(900000)) FROM point; UPDATE digest SET sha256 = x'00'"),
     file("version-below-all", "PRAGMA user_version = -2147483648"),
-    file("version-1", "PRAGMA user_version = 1"),
 ];
 
 /// In a directory of hostile files.

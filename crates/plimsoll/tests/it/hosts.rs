@@ -165,7 +165,7 @@ fn a_worker_that_is_killed_ends_the_run_and_its_time_is_a_hole() {
         "{measured} {}",
         lost[0]
     );
-    let rate = point["completed_per_second"].as_f64().unwrap();
+    let rate = point["completed_per_second"]["value"].as_f64().unwrap();
     assert!(
         (200.0..400.0).contains(&rate),
         "half of the load would be 150: {rate}"
@@ -247,7 +247,7 @@ fn a_killed_run_is_joined_from_the_journals_of_its_hosts() {
         point["measured_s"].as_f64().unwrap().round() as usize,
         after - 1
     );
-    let rate = point["completed_per_second"].as_f64().unwrap();
+    let rate = point["completed_per_second"]["value"].as_f64().unwrap();
     assert!(
         (200.0..400.0).contains(&rate),
         "half of the load would be 150: {rate}"

@@ -147,7 +147,7 @@ fn block_io_of_two_files_stands_beside_each_other() {
         .map(|medium| medium["medium"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["fast.json", "slow.json"]);
-    let ratio = &media[1]["jobs"][0]["against_first"]["iops"];
+    let ratio = &media[1]["jobs"][0]["against_first"]["iops"]["ratio"];
     assert_eq!(ratio, &Value::from(1.0), "the same figures twice");
     place.run(&["report", "b.plimsoll"]).succeeded();
     place.expect_clean();

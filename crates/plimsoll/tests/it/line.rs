@@ -180,7 +180,7 @@ fn a_ladder_is_gone_through_again_for_each_repeat() {
         let nopm = &load["nopm"];
         let [low, median, high] = [
             &nopm["interval"]["low"],
-            &nopm["median"],
+            &nopm["value"],
             &nopm["interval"]["high"],
         ]
         .map(|v| v.as_f64().unwrap());

@@ -78,7 +78,7 @@ fn a_host_that_lost_its_session_is_lost_and_its_load_is_not_begun_again() {
         "{point} {}",
         lost[0]
     );
-    let rate = point["completed_per_second"].as_f64().unwrap();
+    let rate = point["completed_per_second"]["value"].as_f64().unwrap();
     assert!(
         (200.0..400.0).contains(&rate),
         "half of the load would be 150: {rate}"

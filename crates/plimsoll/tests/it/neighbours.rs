@@ -17,7 +17,7 @@ fn ladder<'a>(json: &'a Value, scene: &str) -> &'a Value {
 fn rates(ladder: &Value) -> Vec<f64> {
     let points = ladder["points"].as_array().unwrap().iter();
     points
-        .map(|point| point["completed_per_second"].as_f64().unwrap())
+        .map(|point| point["completed_per_second"]["value"].as_f64().unwrap())
         .collect()
 }
 
@@ -82,6 +82,7 @@ fn saving(place: &Place, measure: &str, more: &str) {
 fn backups_of_a_neighbour_begin_with_the_measurement_and_none_after_it() {
     let place = Place::new();
     saving(&place, "4s", "every = \"1s\"");
+    place.small_data();
     place.run(&["run", "plan.toml", "-o", "x.run"]).succeeded();
     place.opens("x.run");
     let rows = place.rows("x.run", "SELECT * FROM backup ORDER BY cycle");
@@ -123,6 +124,7 @@ fn backups_of_a_neighbour_begin_with_the_measurement_and_none_after_it() {
 fn interrupted_the_backups_end_as_well() {
     let place = Place::new();
     saving(&place, "10m", "cycles = 1000");
+    place.small_data();
     // The point without noise comes first: nobody waits ten minutes for its end. Repeats keep the run going meanwhile.
     let text = fs::read_to_string(place.path("plan.toml")).unwrap();
     place.write(

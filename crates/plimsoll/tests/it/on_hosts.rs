@@ -91,7 +91,7 @@ fn systems_of_two_hosts_are_loaded_at_the_same_time_and_added_up() {
         .collect();
     assert!((starts[0] - starts[1]).abs() < 0.05, "{starts:?}");
     let job = &json["summary"]["blocks"][0]["media"][0]["jobs"][0];
-    let requests = job["points"][0]["iops"].as_f64().unwrap();
+    let requests = job["points"][0]["iops"]["value"].as_f64().unwrap();
     assert!((90.0..=110.0).contains(&requests), "{job}");
     let state = state_of(&place);
     assert_eq!(state.read_dir().unwrap().count(), 0);

@@ -57,7 +57,7 @@ fn events_of<'a>(json: &'a Value, code: &str) -> Vec<&'a Value> {
 fn expect_kept(json: &Value) -> u64 {
     assert!(events_of(json, "conservation").is_empty());
     let point = &json["summary"]["ladders"][0]["points"][0];
-    let rate = point["completed_per_second"].as_f64();
+    let rate = point["completed_per_second"]["value"].as_f64();
     assert!(rate.unwrap() > 0.0, "{point}");
     let counts = &point["overall"]["counts"];
     let n = |name: &str| counts[name].as_u64().unwrap();
@@ -158,7 +158,7 @@ fn interrupted_while_stopped(place: &Place, mut run: Background) {
     assert_eq!(json["run"]["status"], "interrupted");
     let point = &json["summary"]["ladders"][0]["points"][0];
     assert!(
-        point["completed_per_second"].as_f64().unwrap() > 0.0,
+        point["completed_per_second"]["value"].as_f64().unwrap() > 0.0,
         "{point}"
     );
     assert!(events_of(&json, "conservation").is_empty());

@@ -44,7 +44,8 @@ fn expect_run(engine: &str) {
         assert_eq!(ladder["mode"], "statements");
         let point = &ladder["points"][0];
         assert!(
-            point["nopm"].is_null() && point["completed_per_second"].as_f64().unwrap() > 0.0,
+            point["nopm"].is_null()
+                && point["completed_per_second"]["value"].as_f64().unwrap() > 0.0,
             "{point}"
         );
         assert_eq!(
@@ -54,7 +55,7 @@ fn expect_run(engine: &str) {
         );
         assert_eq!(point["types"][0]["name"], script);
         assert!(
-            point["round_trips_per_txn"].as_f64().unwrap() >= trips,
+            point["round_trips_per_txn"]["value"].as_f64().unwrap() >= trips,
             "{point}"
         );
     }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::figure::is_key;
+use super::figure::figure_of;
 use super::gather::value_of;
 use super::{ClaimFigure, Method, PublishedClaim};
+use crate::summary::FigureId;
 use plimsoll_plan::Thresholds;
 use plimsoll_plan::{PlanError, PlanErrors, duration};
 
@@ -176,8 +177,9 @@ fn figures(claim: &PublishedClaim, sides: &BTreeSet<&str>, faults: &mut ClaimErr
             faults.plain(&figure.name, key, value);
         }
         // Falls are below 0.
-        if let Some(slope) = figure.slope_percent.filter(|slope| !slope.is_finite()) {
-            faults.plain(&figure.name, "slope_percent", slope);
+        let slope = figure.stated(FigureId::SlopePercent);
+        if let Some(slope) = slope.filter(|slope| !slope.is_finite()) {
+            faults.plain(&figure.name, FigureId::SlopePercent.key(), slope);
         }
         ranges(figure, faults);
     }
@@ -187,7 +189,7 @@ fn ranges(figure: &ClaimFigure, faults: &mut ClaimErrors<'_>) {
     for (key, ends) in &figure.ranges {
         ends.iter()
             .for_each(|value| faults.plain(&figure.name, key, *value));
-        if !is_key(key) {
+        if figure_of(key).is_none() {
             let message = format!(
                 "`ranges` of `{}` has `{key}`, which is no key of a figure",
                 figure.name
@@ -219,36 +221,12 @@ fn sentences(claim: &PublishedClaim, faults: &mut ClaimErrors<'_>) {
     }
 }
 
-fn method_numbers(method: &Method) -> Vec<(&'static str, f64)> {
-    let all = [
-        ("steal_percent", method.steal_percent),
-        ("other_io_percent", method.other_io_percent),
-        ("fill", method.fill),
-        ("compressible_percent", method.compressible_percent),
-        (
-            "said_compressible_percent",
-            method.stated_compressible_percent,
-        ),
-        ("disk_rpm", method.disk_rpm),
-        ("flushes_per_second", method.flushes_per_second),
-        ("spread_percent", method.spread_percent),
-        ("data_mb", method.data_mb),
-        ("memory_mb", method.memory_mb),
-    ];
-    let stated = all
-        .into_iter()
-        .filter_map(|(key, value)| Some((key, value?)));
-    stated
-        .chain(
-            method
-                .maintenance
-                .values()
-                .map(|value| ("maintenance", *value)),
-        )
-        .chain(
-            method
-                .calibration_off_percent
-                .map(|off| ("calibration_off_percent", off.abs())),
-        )
-        .collect()
+fn method_numbers(method: &Method) -> impl Iterator<Item = (&'static str, f64)> {
+    let stated = method.numbers.iter().map(|(figure, value)| match figure {
+        // It may have become slower.
+        FigureId::CalibrationOffPercent => (figure.key(), value.abs()),
+        _ => (figure.key(), *value),
+    });
+    let maintenance = method.maintenance.values();
+    stated.chain(maintenance.map(|value| ("maintenance", *value)))
 }

@@ -7,15 +7,20 @@ use super::{
     ClaimDuration, ClaimFigure, ClaimSentence, ClaimSide, Method, PublishedClaim, Relation,
 };
 use crate::audit::input::{
-    AuditInput, AuditedSide, Counted, InFlight, Known, LoadFacts, Move, Pair, Precision, Sentence,
-    StatedDuration, SystemFacts, WindowTrend,
+    AuditInput, AuditedSide, LoadInput, LoadMaintenance, Move, Pair, Sentence, Settings,
+    StatedDuration, StatedRatio, SystemInput,
 };
 use crate::audit::rules::VICTIMS;
 use crate::audit::{AuditSubject, Missing};
+use crate::summary::{FigureId, FigureSet};
 use plimsoll_plan::duration;
 
 /// A flush cannot be sooner than a turn of the disk, less 10 % for one that turns faster than stated.
 const TURN_TOLERANCE: f64 = 0.9;
+/// A row with one of these is of a backup or restore.
+const MOVES: [FigureId; 2] = [FigureId::Seconds, FigureId::MovedMb];
+/// Nothing can be divided by these where they are 0.
+const DIVISORS: [FigureId; 3] = [FigureId::InFlight, FigureId::Nopm, FigureId::MovedMb];
 
 pub(super) fn of_claim(claim: &PublishedClaim) -> AuditInput {
     let systems = match claim.side.as_slice() {
@@ -25,10 +30,11 @@ pub(super) fn of_claim(claim: &PublishedClaim) -> AuditInput {
             .map(|side| system(AuditSubject::Named(side.name.clone()), &method(claim, side)))
             .collect(),
     };
-    let (moves, rows): (Vec<_>, Vec<_>) = claim
-        .figure
-        .iter()
-        .partition(|figure| figure.seconds.is_some() || figure.moved_mb.is_some());
+    let (moves, rows): (Vec<_>, Vec<_>) = claim.figure.iter().partition(|figure| {
+        MOVES
+            .iter()
+            .any(|of_move| figure.stated(*of_move).is_some())
+    });
     AuditInput {
         systems,
         loads: rows
@@ -66,83 +72,27 @@ fn method(claim: &PublishedClaim, side: &ClaimSide) -> Method {
     }
 }
 
-fn merged_values(
-    own: &BTreeMap<String, f64>,
-    all: &BTreeMap<String, f64>,
-) -> BTreeMap<String, f64> {
+fn merged_values<K: Ord + Clone, V: Clone>(
+    own: &BTreeMap<K, V>,
+    all: &BTreeMap<K, V>,
+) -> BTreeMap<K, V> {
     let mut both = all.clone();
     both.extend(own.clone());
     both
 }
 
 fn merge(own: &Method, all: &Method) -> Method {
-    let mut durability = all.durability.clone();
-    durability.extend(own.durability.clone());
     Method {
         generator: own.generator.or(all.generator),
         latency_from: own.latency_from.or(all.latency_from),
         percentiles: own.percentiles.or(all.percentiles),
         runs: own.runs.or(all.runs),
         governor: own.governor.clone().or_else(|| all.governor.clone()),
-        steal_percent: own.steal_percent.or(all.steal_percent),
-        other_io_percent: own.other_io_percent.or(all.other_io_percent),
-        calibration_off_percent: own.calibration_off_percent.or(all.calibration_off_percent),
-        fill: own.fill.or(all.fill),
-        compressible_percent: own.compressible_percent.or(all.compressible_percent),
-        stated_compressible_percent: own
-            .stated_compressible_percent
-            .or(all.stated_compressible_percent),
-        durability,
-        disk_rpm: own.disk_rpm.or(all.disk_rpm),
-        flushes_per_second: own.flushes_per_second.or(all.flushes_per_second),
-        spread_percent: own.spread_percent.or(all.spread_percent),
-        data_mb: own.data_mb.or(all.data_mb),
-        memory_mb: own.memory_mb.or(all.memory_mb),
+        durability: merged_values(&own.durability, &all.durability),
         warehouses: own.warehouses.or(all.warehouses),
         rows: own.rows.or(all.rows),
         maintenance: merged_values(&own.maintenance, &all.maintenance),
-    }
-}
-
-fn durability(method: &Method) -> Known<BTreeMap<String, String>> {
-    if method.durability.is_empty() {
-        Err(Missing::NoSettings)
-    } else {
-        Ok(method.durability.clone())
-    }
-}
-
-fn system(about: AuditSubject, method: &Method) -> SystemFacts {
-    let flush = method
-        .flushes_per_second
-        .filter(|n| *n > 0.0)
-        .ok_or(Missing::NoFlushes);
-    let turn = method
-        .disk_rpm
-        .filter(|rpm| *rpm > 0.0)
-        .map(|rpm| 60e6 / rpm)
-        .ok_or(Missing::NoMedium);
-    SystemFacts {
-        generator: method.generator.ok_or(Missing::NoPlace),
-        latencies: method
-            .latency_from
-            .map(|from| from.name().to_owned())
-            .ok_or(Missing::NoMethod),
-        percentiles: method
-            .percentiles
-            .map(|percentiles| percentiles.name().to_owned())
-            .ok_or(Missing::NoMethod),
-        durability: durability(method),
-        flush: flush.and_then(|n| Ok((1e6 / n, turn? * TURN_TOLERANCE, n))),
-        fill: method.fill.ok_or(Missing::NoSampling),
-        entropy: method
-            .compressible_percent
-            .zip(method.stated_compressible_percent)
-            .ok_or(Missing::NoSampling),
-        governor: method.governor.clone().ok_or(Missing::NoGovernor),
-        calibration: method.calibration_off_percent.ok_or(Missing::NoCalibration),
-        other_io: method.other_io_percent.ok_or(Missing::NoDeviceCounters),
-        ..SystemFacts::unknown(about)
+        numbers: merged_values(&own.numbers, &all.numbers),
     }
 }
 
@@ -150,164 +100,101 @@ fn above_zero(value: Option<f64>) -> Option<f64> {
     value.filter(|value| *value > 0.0)
 }
 
-fn load(claim: &PublishedClaim, figure: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadFacts {
-    let side = claim.side.iter().find(|side| side.name == figure.side);
+fn figures_of(method: &Method) -> FigureSet {
+    let stated = method.numbers.iter();
+    stated.map(|(figure, value)| (*figure, *value)).collect()
+}
+
+fn system(about: AuditSubject, method: &Method) -> SystemInput {
+    let mut figures = figures_of(method);
+    let flushes = above_zero(figures.value(FigureId::FlushesPerSecond));
+    let rpm = above_zero(figures.value(FigureId::DiskRpm));
+    figures.put_some(FigureId::FlushUs, flushes.map(|flushes| 1e6 / flushes));
+    let turn_us = rpm.map(|rpm| 60e6 / rpm * TURN_TOLERANCE);
+    figures.put_some(FigureId::FastestFlushUs, turn_us);
+    SystemInput {
+        generator: method.generator.ok_or(Missing::NoPlace),
+        latencies: method.latency_from.map(|from| from.name().to_owned()),
+        percentiles: method.percentiles.map(|from| from.name().to_owned()),
+        durability: method.durability.clone(),
+        governor: method.governor.clone(),
+        figures,
+        ..SystemInput::unknown(about)
+    }
+}
+
+fn load(claim: &PublishedClaim, row: &ClaimFigure, rows: &[&ClaimFigure]) -> LoadInput {
+    let side = claim.side.iter().find(|side| side.name == row.side);
     let method = side.map_or_else(|| claim.method.clone(), |side| method(claim, side));
-    let in_flight = figure
-        .rate()
-        .zip(figure.mean_ms)
-        .zip(above_zero(figure.in_flight));
-    let trend = figure.range_percent.zip(figure.slope_percent);
-    let halves = above_zero(figure.first_half).zip(figure.second_half);
-    LoadFacts {
-        measured_s: figure.measured_s,
-        in_flight: in_flight
-            .map(|((per_second, mean_ms), asked)| InFlight {
-                per_second,
-                mean_ms,
-                asked,
-                edges_percent: 0.0,
-            })
-            .ok_or(Missing::NoInFlight),
-        counted: counted(figure).ok_or(Missing::NoCounts),
-        trend: trend
-            .map(|(range_percent, slope_percent)| WindowTrend {
-                range_percent,
-                slope_percent,
-                by_chance: false,
-            })
-            .ok_or(Missing::NoSeries),
-        halves: halves
-            .map(|(first, second)| ((second / first - 1.0) * 100.0, 0.0))
-            .ok_or(Missing::NoSeries),
-        precision: figure
-            .interval_percent
-            .map(|percent| Precision::Half {
-                percent,
-                measured_s: figure.measured_s,
-                of_repeats: false,
-            })
-            .ok_or(Missing::NoInterval),
-        checkpoints: figure.checkpoints.ok_or(Missing::NoCheckpoints),
-        written: figure
-            .written_mb
-            .zip(figure.drive_cache_mb)
-            .ok_or(Missing::NoDriveCache),
-        sizes: method.data_mb.zip(method.memory_mb).ok_or(Missing::NoSizes),
-        reads: figure
-            .device_reads_per_transaction
-            .ok_or(Missing::NoDeviceCounters),
-        generator: figure.generator_percent.ok_or(Missing::NoGenerator),
-        lag: figure
-            .lag_p99_ms
-            .zip(above_zero(figure.p50_ms))
-            .ok_or(Missing::NoLag),
-        dropped: dropped(figure).ok_or(Missing::NoCounts),
-        steal: method.steal_percent.ok_or(Missing::NoHost),
-        tpm_nopm: figure
-            .tpm
-            .zip(above_zero(figure.nopm))
-            .map(|(tpm, nopm)| (tpm, nopm, None))
-            .ok_or(Missing::NoTpm),
-        conditions: figure
-            .conditions_verified
-            .map(|verified| {
-                (
-                    verified,
-                    figure.conditions_failed.clone().unwrap_or_default(),
-                )
-            })
-            .ok_or(Missing::NotVerified),
-        emulated: figure
-            .emulated_drive
-            .clone()
-            .map_or(Err(Missing::NoEmulation), |drive| {
-                let lateness = figure
-                    .late_percent
-                    .zip(figure.beyond_percent)
-                    .ok_or(Missing::EmulationUnreported)?;
-                Ok((
-                    drive,
-                    figure.emulated_ops.unwrap_or_default(),
-                    lateness.0,
-                    lateness.1,
-                ))
-            }),
-        row: row::of(figure, rows),
-        ..LoadFacts::unknown(AuditSubject::Named(figure.title()))
+    let mut figures = figures_of(&method);
+    put_row(row, &mut figures);
+    LoadInput {
+        figures,
+        drive: row.emulated_drive.clone().unwrap_or_default(),
+        failed_conditions: row.conditions_failed.clone(),
+        rows: row::of(row, rows).into_iter().collect(),
+        ..LoadInput::unknown(AuditSubject::Named(row.title()))
     }
 }
 
-fn counted(figure: &ClaimFigure) -> Option<Counted> {
+/// Figures of a row, and those that follow from them.
+fn put_row(row: &ClaimFigure, figures: &mut FigureSet) {
+    let is_usable = |(figure, value): &(FigureId, f64)| *value > 0.0 || !DIVISORS.contains(figure);
+    figures.extend(row.figures().filter(is_usable));
+    figures.put_some(FigureId::TimeInFlight, row.stated(FigureId::Mean));
+    let halves = above_zero(row.stated(FigureId::FirstHalf))
+        .zip(row.stated(FigureId::SecondHalf))
+        .map(|(first, second)| (second / first - 1.0) * 100.0);
+    figures.put_some(FigureId::HalvesPercent, halves);
+    let count = |count: u64| count as f64;
+    figures.put_some(FigureId::Offered, row.offered.map(count));
+    figures.put_some(FigureId::Settled, settled(row).map(count));
+    let dropped = row.dropped.map(count);
+    let offered = row.offered.filter(|offered| *offered > 0).unwrap_or(1);
+    let dropped_percent = dropped.map(|dropped| dropped * 100.0 / count(offered));
+    figures.put_some(FigureId::Dropped, dropped);
+    figures.put_some(FigureId::DroppedPercent, dropped_percent);
+    let verified = row.conditions_verified.map(f64::from);
+    figures.put_some(FigureId::ConditionsVerified, verified);
+    let drive = row.emulated_drive.as_ref();
+    let ops = drive.map(|_| count(row.emulated_ops));
+    figures.put_some(FigureId::EmulatedOps, ops);
+}
+
+/// Transactions that ended in one way or another.
+fn settled(row: &ClaimFigure) -> Option<u64> {
     let parts = [
-        figure.committed?,
-        figure.rolled_back.unwrap_or(0),
-        figure.failed?,
-        figure.dropped?,
+        row.committed?,
+        row.rolled_back.unwrap_or(0),
+        row.failed?,
+        row.dropped?,
     ];
-    Some(Counted::Table {
-        offered: figure.offered?,
-        settled: parts.into_iter().fold(0u64, u64::saturating_add),
-    })
+    Some(parts.into_iter().fold(0u64, u64::saturating_add))
 }
 
-/// Intents that were dropped, and their share of those offered in percent.
-fn dropped(figure: &ClaimFigure) -> Option<(u64, f64)> {
-    let offered = figure.offered.filter(|offered| *offered > 0).unwrap_or(1);
-    figure
-        .dropped
-        .map(|dropped| (dropped, dropped as f64 * 100.0 / offered as f64))
-}
-
-fn moved(figure: &ClaimFigure) -> Move {
-    let stated = figure
-        .mb_per_second
-        .zip(figure.seconds)
-        .zip(figure.moved_mb.filter(|moved| *moved > 0.0));
-    let moved = stated.map(|((mb_per_second, seconds), moved)| (mb_per_second, seconds, moved));
-    Move {
-        about: AuditSubject::Named(figure.title()),
-        moved: moved.ok_or(Missing::NoBytes),
-        agrees: None,
-    }
+fn moved(row: &ClaimFigure) -> Move {
+    let mut moved = Move {
+        about: AuditSubject::Named(row.title()),
+        ..Move::default()
+    };
+    put_row(row, &mut moved.figures);
+    moved
 }
 
 fn pair(claim: &PublishedClaim, comparison: &super::ClaimComparison) -> Option<Pair> {
-    let mut first = side(
-        claim,
-        claim
-            .side
-            .iter()
-            .find(|side| side.name == comparison.first)?,
-    );
-    let mut second = side(
-        claim,
-        claim
-            .side
-            .iter()
-            .find(|side| side.name == comparison.second)?,
-    );
-    keep_what_both_state(&mut first.configuration, &mut second.configuration);
+    let named = |name: &str| claim.side.iter().find(|side| side.name == name);
+    let mut first = side(claim, named(&comparison.first)?);
+    let mut second = side(claim, named(&comparison.second)?);
+    // What only one side states may be the same on the other.
+    let (one, other) = (&mut first.configuration, &mut second.configuration);
+    one.retain(|key, _| other.contains_key(key));
+    other.retain(|key, _| one.contains_key(key));
     let effect_percent = comparison.effect_percent.ok_or(Missing::NoSentence);
     Some(Pair {
         factor: comparison.factor.clone(),
         effect_percent,
         ..Pair::unknown(first, second)
     })
-}
-
-/// What only one side states may be the same on the other.
-fn keep_what_both_state(
-    first: &mut Known<BTreeMap<String, String>>,
-    second: &mut Known<BTreeMap<String, String>>,
-) {
-    if let (Ok(first), Ok(second)) = (&mut *first, &mut *second) {
-        first.retain(|key, _| second.contains_key(key));
-        second.retain(|key, _| first.contains_key(key));
-    }
-    if first.as_ref().is_ok_and(BTreeMap::is_empty) {
-        *first = Err(Missing::NoConfiguration);
-    }
 }
 
 fn toml_text(value: &toml::Value) -> String {
@@ -321,7 +208,7 @@ fn side(claim: &PublishedClaim, side: &ClaimSide) -> AuditedSide {
     let of_model = model(claim, side)
         .into_iter()
         .flat_map(|model| &model.configuration);
-    let mut configuration: BTreeMap<String, String> = of_model
+    let mut configuration: Settings = of_model
         .chain(&side.configuration)
         .map(|(key, value)| (key.clone(), toml_text(value)))
         .collect();
@@ -332,36 +219,37 @@ fn side(claim: &PublishedClaim, side: &ClaimSide) -> AuditedSide {
     let mut ratios = claim
         .figure
         .iter()
-        .filter(|figure| figure.side == side.name)
-        .filter_map(|figure| Some(figure.tpm? / figure.nopm.filter(|n| *n > 0.0)?));
+        .filter(|row| row.side == side.name)
+        .filter_map(|row| {
+            Some(row.stated(FigureId::Tpm)? / above_zero(row.stated(FigureId::Nopm))?)
+        });
     let units = method
         .warehouses
         .map(|n| ("warehouse", n))
         .or(method.rows.map(|n| ("row", n)))
         .filter(|(_, n)| *n > 0);
-    let size = method
-        .data_mb
-        .zip(units)
-        .map(|(mb, (unit, n))| (unit.to_owned(), mb * 1e6 / n as f64));
+    let mut figures = figures_of(&method);
+    let bytes = figures.value(FigureId::DataMb).map(|mb| mb * 1e6);
+    let each = bytes.zip(units).map(|(bytes, (_, n))| bytes / n as f64);
+    figures.put_some(FigureId::BytesPerUnit, each);
+    figures.put_some(FigureId::Victims, side.victims.map(f64::from));
+    // The last row of a ladder is the one that is quoted.
+    figures.put_some(FigureId::TpmPerNopm, ratios.next_back());
+    figures.put_some(FigureId::Runs, method.runs.map(f64::from));
     AuditedSide {
         generator: method.generator.ok_or(Missing::NoPlace),
-        durability: durability(&method),
-        configuration: if configuration.is_empty() {
-            Err(Missing::NoConfiguration)
-        } else {
-            Ok(configuration)
-        },
+        durability: method.durability.clone(),
+        configuration,
         maintained: match method.maintenance.is_empty() {
             true => Err(Missing::NoMaintenance),
-            false => Ok(vec![(String::new(), method.maintenance.clone())]),
+            false => Ok(vec![LoadMaintenance {
+                load: String::new(),
+                ran: method.maintenance.clone(),
+            }]),
         },
-        victims: side.victims.ok_or(Missing::NoNoise),
         noise: side.noise.clone(),
-        // The last row of a ladder is the one that is quoted.
-        tpm_per_nopm: ratios.next_back().ok_or(Missing::NoTpm),
-        bytes_per: size.ok_or(Missing::NoSizes),
-        runs: method.runs.ok_or(Missing::NoRepeats),
-        spread_percent: method.spread_percent.ok_or(Missing::NoRepeats),
+        data_unit: units.map(|(unit, _)| unit.to_owned()).unwrap_or_default(),
+        figures,
         ..AuditedSide::unknown(&side.name)
     }
 }
@@ -380,30 +268,37 @@ fn values_of(claim: &PublishedClaim, names: &[String]) -> Option<Vec<f64>> {
     names.iter().map(|name| value_of(claim, name)).collect()
 }
 
-/// A sentence as a ratio, with its two figures.
 fn claimed_sentence(claim: &PublishedClaim, sentence: &ClaimSentence) -> Sentence {
-    let ratio = values_of(claim, &sentence.of)
-        .zip(values_of(claim, &sentence.than))
-        .and_then(|(of, than)| {
-            let first = of.first().copied()?;
-            let rest = than.first().copied();
-            let sum: f64 = of.iter().sum();
-            Some(match sentence.relation {
-                Relation::Times => (sentence.value, first, rest?),
-                Relation::PercentOf => (sentence.value / 100.0, first, rest?),
-                Relation::PercentMore => (1.0 + sentence.value / 100.0, first, rest?),
-                Relation::PercentLess => (1.0 - sentence.value / 100.0, first, rest?),
-                // The stated value against that of the figures.
-                Relation::Sum => (1.0, sum, sentence.value),
-                Relation::Mean => (1.0, sum / of.len() as f64, sentence.value),
-                Relation::Difference => (1.0, first - rest?, sentence.value),
-            })
-        });
-    let usable = ratio.filter(|(_, first, second)| *second > 0.0 && *first > 0.0);
+    let stated = stated_ratio(claim, sentence);
     Sentence {
         text: sentence.text.clone(),
-        stated: usable.ok_or(Missing::NoFigures),
+        stated: stated.filter(|stated| stated.first > 0.0 && stated.second > 0.0),
     }
+}
+
+/// A sentence as a ratio, with its two figures.
+fn stated_ratio(claim: &PublishedClaim, sentence: &ClaimSentence) -> Option<StatedRatio> {
+    let of = values_of(claim, &sentence.of)?;
+    let than = values_of(claim, &sentence.than)?;
+    let first = *of.first()?;
+    let rest = than.first().copied();
+    let sum: f64 = of.iter().sum();
+    let value = sentence.value;
+    let (ratio, first, second) = match sentence.relation {
+        Relation::Times => (value, first, rest?),
+        Relation::PercentOf => (value / 100.0, first, rest?),
+        Relation::PercentMore => (1.0 + value / 100.0, first, rest?),
+        Relation::PercentLess => (1.0 - value / 100.0, first, rest?),
+        // The stated value against that of the figures.
+        Relation::Sum => (1.0, sum, value),
+        Relation::Mean => (1.0, sum / of.len() as f64, value),
+        Relation::Difference => (1.0, first - rest?, value),
+    };
+    Some(StatedRatio {
+        ratio,
+        first,
+        second,
+    })
 }
 
 fn hours(text: &str) -> Option<f64> {
@@ -425,11 +320,7 @@ fn stated_duration(duration: &ClaimDuration) -> StatedDuration {
     StatedDuration {
         name: duration.name.clone(),
         parts: parts.collect::<Vec<_>>().join(" + "),
-        stated_h: duration
-            .stated
-            .as_deref()
-            .and_then(hours)
-            .ok_or(Missing::NoDuration),
+        stated_h: duration.stated.as_deref().and_then(hours),
         sum_h,
     }
 }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::figure::ClaimFigure;
+use super::table::claim_table;
 use crate::audit::input::GeneratorLocation;
 use plimsoll_plan::Thresholds;
 
 /// A published report, or one table of it.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedClaim {
     pub title: String,
@@ -33,48 +34,28 @@ pub struct PublishedClaim {
     pub audit: Option<Thresholds>,
 }
 
-/// The method of measurement.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Method {
-    /// Where the load generator ran: `same` machine as the system, or `other`.
-    pub generator: Option<GeneratorLocation>,
-    /// From when latencies count.
-    pub latency_from: Option<LatencyFrom>,
-    pub percentiles: Option<Percentiles>,
-    /// How often each side was measured.
-    pub runs: Option<u32>,
-    /// `performance`, `powersave`.
-    pub governor: Option<String>,
-    pub steal_percent: Option<f64>,
-    /// Of the device's I/O that is not the system's.
-    pub other_io_percent: Option<f64>,
-    /// After the run against before.
-    pub calibration_off_percent: Option<f64>,
-    /// How often the test space was written before reads.
-    pub fill: Option<f64>,
-    /// Compressible share of the test data, and what it is stated to be.
-    pub compressible_percent: Option<f64>,
-    #[serde(rename = "said_compressible_percent")]
-    pub stated_compressible_percent: Option<f64>,
-    /// Settings that decide about durability: `fsync`, `synchronous_commit`, `innodb_flush_log_at_trx_commit`.
-    pub durability: BTreeMap<String, String>,
-    /// Turns a minute of a disk without a protected cache, and its stated flushes per second.
-    pub disk_rpm: Option<f64>,
-    pub flushes_per_second: Option<f64>,
-    /// Mean repeats apart: highest less lowest in percent of the median.
-    pub spread_percent: Option<f64>,
-    /// The data set, in bytes of MB = 10⁶.
-    pub data_mb: Option<f64>,
-    /// Memory that the system can use.
-    pub memory_mb: Option<f64>,
-    pub warehouses: Option<u64>,
-    pub rows: Option<u64>,
-    /// What ran in the measured windows: `checkpoints = 3`.
-    pub maintenance: BTreeMap<String, f64>,
+claim_table! {
+    /// The method of measurement.
+    Method, figures stated in a Method {
+        /// Where the load generator ran: `same` machine as the system, or `other`.
+        generator: Option<GeneratorLocation>,
+        /// From when latencies count.
+        latency_from: Option<LatencyFrom>,
+        percentiles: Option<Percentiles>,
+        /// How often each side was measured.
+        runs: Option<u32>,
+        /// `performance`, `powersave`.
+        governor: Option<String>,
+        /// Settings that decide about durability: `fsync`, `synchronous_commit`, `innodb_flush_log_at_trx_commit`.
+        durability: BTreeMap<String, String>,
+        warehouses: Option<u64>,
+        rows: Option<u64>,
+        /// What ran in the measured windows: `checkpoints = 3`.
+        maintenance: BTreeMap<String, f64>,
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LatencyFrom {
     /// When the transaction was due.
@@ -95,7 +76,7 @@ impl LatencyFrom {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Percentiles {
     Merged,
@@ -112,7 +93,7 @@ impl Percentiles {
 }
 
 /// One side of comparisons.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimSide {
     pub name: String,
@@ -132,7 +113,7 @@ pub struct ClaimSide {
 }
 
 /// What is compared with what.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimComparison {
     /// Names of two sides.
@@ -146,7 +127,7 @@ pub struct ClaimComparison {
 }
 
 /// A sentence and the figures it refers to, written `figure name: key`.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimSentence {
     pub text: String,
@@ -161,7 +142,7 @@ pub struct ClaimSentence {
 }
 
 /// A time and the parts that it consists of.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimDuration {
     pub name: String,
@@ -171,7 +152,7 @@ pub struct ClaimDuration {
 }
 
 /// A part of a time.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimPart {
     pub name: String,
@@ -186,7 +167,7 @@ fn once() -> u32 {
 }
 
 /// The relation of two figures that a sentence states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
     /// `a` is so many times `b`.

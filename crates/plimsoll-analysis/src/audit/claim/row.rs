@@ -1,45 +1,37 @@
 //! What a row states that depends on each other, and on the rows beside it.
 
 use super::ClaimFigure;
-use crate::audit::Missing;
-use crate::audit::input::{Bandwidth, Known, Neighbours, OrderRate, Range, RelatedFigures};
+use crate::audit::input::{Neighbours, Range, RelatedFigures};
+use crate::summary::FigureId;
 
 /// Rates, which follow each other along a ladder.
-const RATES: [&str; 4] = ["per_second", "mb_per_second", "tpm", "nopm"];
+const RATES: [FigureId; 4] = [
+    FigureId::PerSecond,
+    FigureId::MbPerSecond,
+    FigureId::Tpm,
+    FigureId::Nopm,
+];
 /// Neighbours that differ by more give no idea of what lies beside them.
 const ALIKE: f64 = 10.0;
 
-pub(super) fn of(figure: &ClaimFigure, rows: &[&ClaimFigure]) -> Known<RelatedFigures> {
+/// `None`: no two figures depend on each other.
+pub(super) fn of(figure: &ClaimFigure, rows: &[&ClaimFigure]) -> Option<RelatedFigures> {
+    let stated = figure.numbers.iter();
+    // Nothing is compared with no bandwidth.
+    let stated = stated.filter(|(id, value)| **id != FigureId::MbPerSecond || **value > 0.0);
     let row = RelatedFigures {
         percentiles: figure.percentiles(),
-        mean_ms: figure.mean_ms,
+        figures: stated.map(|(id, value)| (*id, *value)).collect(),
         resolution_percent: 0.0,
-        orders: figure
-            .tpm
-            .zip(figure.nopm)
-            .map(|(tpm, nopm)| OrderRate { tpm, nopm }),
-        bandwidth: bandwidth(figure),
         lowest: figure.percentiles_of_ranges(0),
         highest: figure.percentiles_of_ranges(1),
         ranges: ranges(figure),
         neighbours: RATES
             .iter()
-            .filter_map(|key| neighbours(figure, key, rows))
+            .filter_map(|rate| neighbours(figure, *rate, rows))
             .collect(),
     };
-    if row.is_empty() {
-        Err(Missing::OneFigure)
-    } else {
-        Ok(row)
-    }
-}
-
-fn bandwidth(figure: &ClaimFigure) -> Option<Bandwidth> {
-    Some(Bandwidth {
-        per_second: figure.per_second?,
-        request_kib: figure.request_kib?,
-        mb_per_second: figure.mb_per_second.filter(|mb| *mb > 0.0)?,
-    })
+    (!row.is_empty()).then_some(row)
 }
 
 fn ranges(figure: &ClaimFigure) -> Vec<Range> {
@@ -55,12 +47,12 @@ fn ranges(figure: &ClaimFigure) -> Vec<Range> {
 }
 
 /// The two rows that are nearest in the same series, where they are alike.
-fn neighbours(figure: &ClaimFigure, key: &str, rows: &[&ClaimFigure]) -> Option<Neighbours> {
-    let value = figure.number(key).filter(|value| *value > 0.0)?;
+fn neighbours(figure: &ClaimFigure, rate: FigureId, rows: &[&ClaimFigure]) -> Option<Neighbours> {
+    let value = figure.figure(rate).filter(|value| *value > 0.0)?;
     let all: Vec<(&ClaimFigure, f64)> = rows
         .iter()
         .filter(|row| row.side == figure.side && series(&row.name) == series(&figure.name))
-        .filter_map(|row| Some((*row, row.number(key).filter(|value| *value > 0.0)?)))
+        .filter_map(|row| Some((*row, row.figure(rate).filter(|value| *value > 0.0)?)))
         .collect();
     let own = all.iter().position(|(row, _)| std::ptr::eq(*row, figure))?;
     let [first, second] = match own {
@@ -72,7 +64,7 @@ fn neighbours(figure: &ClaimFigure, key: &str, rows: &[&ClaimFigure]) -> Option<
     let second = all.get(second)?.1;
     let alike = first.max(second) / first.min(second) <= ALIKE;
     alike.then(|| Neighbours {
-        figure: key.to_owned(),
+        figure: rate.key().to_owned(),
         value,
         expected: (first * second).sqrt(),
     })

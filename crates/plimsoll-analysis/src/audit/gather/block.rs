@@ -1,20 +1,30 @@
 //! Points of block I/O.
 
 use super::facts::RecordFacts;
-use super::load::{emulated, halves, nothing, precision, trend};
+use super::load::{data_and_memory, half_percent, nothing, precision, put_emulated, put_window};
 use super::{printed, suspicions};
-use crate::audit::input::{Counted, InFlight, Known, LoadFacts};
+use crate::audit::input::{Known, LoadInput};
 use crate::audit::{AuditSubject, AuditedLoad, Missing};
-use crate::summary::{BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, Conservation};
+use crate::summary::{
+    BlockJobSummary, BlockMedium, BlockPointSummary, BlockSummary, FigureId, FigureSet,
+};
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{BlockStreamInfo, PointId};
+
+/// Figures that block I/O does not have.
+const OF_TRANSACTIONS: [FigureId; 4] = [
+    FigureId::Checkpoints,
+    FigureId::Dropped,
+    FigureId::Nopm,
+    FigureId::ConditionsVerified,
+];
 
 /// Those that figures rest on: a round before a medium is steady is no figure.
 pub(super) fn of_medium(
     facts: &RecordFacts<'_>,
     step: &BlockSummary,
     medium: &BlockMedium,
-) -> Vec<LoadFacts> {
+) -> Vec<LoadInput> {
     let points = medium
         .jobs
         .iter()
@@ -31,7 +41,7 @@ fn of_point(
     medium: &BlockMedium,
     job: &BlockJobSummary,
     point: &BlockPointSummary,
-) -> LoadFacts {
+) -> LoadInput {
     let about = AuditSubject::Load(AuditedLoad {
         step: step.step.clone(),
         on: medium.medium.clone(),
@@ -42,41 +52,47 @@ fn of_point(
     if point.measured_s <= 0.0 {
         return nothing(about, point.findings.clone());
     }
-    let buffered = buffered(facts, job, PointId(point.point));
-    LoadFacts {
-        points: vec![PointId(point.point)],
+    let id = PointId(point.point);
+    let buffered = buffered(facts, job, id);
+    let mut load = LoadInput {
+        points: vec![id],
         findings: point.findings.clone(),
-        measured_s: Some(point.measured_s),
-        in_flight: in_flight(point).ok_or(Missing::NotForThisLoad),
-        counted: match point.conservation {
-            Conservation::Unknown => Err(Missing::NoCounts),
-            counts => Ok(Counted::PerSecond(counts)),
-        },
-        trend: trend(point.steady, point.measured_s),
-        halves: halves(point.halves, point.steady, point.measured_s),
-        precision: precision(&repeats(job, point), point.iops_interval, point.measured_s),
-        checkpoints: Err(Missing::NotForThisLoad),
-        sizes: sizes(facts, medium, buffered),
-        buffered,
+        buffered: buffered == Ok(true),
         suspicions: suspicions::of_point(facts, job, point),
-        reads: match buffered {
-            Ok(false) => Err(Missing::PastTheCache),
-            _ => suspicions::device_reads(facts, PointId(point.point))
-                .ok_or(Missing::NoDeviceCounters),
-        },
-        generator: Err(Missing::NoGenerator),
-        lag: Err(Missing::NoLag),
-        dropped: Err(Missing::NotForThisLoad),
-        steal: point.steal_percent.ok_or(Missing::NoHost),
-        other_cpu: Err(point
-            .steal_percent
-            .map_or(Missing::NoHost, |_| Missing::NoSystemCpu)),
-        tpm_nopm: Err(Missing::NotForThisLoad),
-        conditions: Err(Missing::NotForThisLoad),
-        emulated: emulated(point.drives.iter()),
-        printed: printed::rows(facts.record, &[PointId(point.point)]),
-        ..LoadFacts::unknown(about)
+        rows: printed::rows(facts.record, &[id]),
+        ..LoadInput::unknown(about)
+    };
+    put_window(
+        &mut load,
+        point.measured_s,
+        point.conservation,
+        point.steady,
+        point.halves,
+    );
+    put_emulated(point.drives.iter(), &mut load);
+    let figures = &mut load.figures;
+    for figure in OF_TRANSACTIONS {
+        figures.miss(figure, Missing::NotForThisLoad);
     }
+    let in_flight = in_flight(point).ok_or(Missing::NotForThisLoad);
+    figures.put_all(FigureId::InFlight, in_flight);
+    let precision = precision(
+        &repeats(job, point),
+        half_percent(point.figures.get(FigureId::Iops)),
+    );
+    figures.put_all(FigureId::IntervalPercent, Ok(precision));
+    figures.put_all(FigureId::DataMb, sizes(facts, medium, buffered));
+    let reads = match buffered {
+        Ok(false) => Err(Missing::PastTheCache),
+        _ => suspicions::device_reads(facts, id).ok_or(Missing::NoDeviceCounters),
+    };
+    figures.put(FigureId::DeviceReads, reads);
+    let steal = point.steal_percent.ok_or(Missing::NoHost);
+    figures.put(FigureId::StealPercent, steal);
+    if steal.is_ok() {
+        figures.miss(FigureId::OtherCpuPercent, Missing::NoSystemCpu);
+    }
+    load
 }
 
 /// Whether requests may be answered from the page cache: reads, and writes that nothing makes the tool wait for.
@@ -95,18 +111,14 @@ fn buffered(facts: &RecordFacts<'_>, job: &BlockJobSummary, point: PointId) -> K
 }
 
 /// MB of all files, and of the machine's memory.
-fn sizes(
-    facts: &RecordFacts<'_>,
-    medium: &BlockMedium,
-    buffered: Known<bool>,
-) -> Known<(f64, f64)> {
+fn sizes(facts: &RecordFacts<'_>, medium: &BlockMedium, buffered: Known<bool>) -> Known<FigureSet> {
     if !buffered? {
         return Err(Missing::PastTheCache);
     }
     let data = u64::from(medium.workers) as f64 * medium.worker_bytes as f64 / 1e6;
     let memory = facts.highest(Metric::MemoryTotal).ok_or(Missing::NoSizes)? / 1e6;
     (data > 0.0)
-        .then_some((data, memory))
+        .then(|| data_and_memory(data, memory))
         .ok_or(Missing::NoSizes)
 }
 
@@ -116,17 +128,19 @@ fn repeats(job: &BlockJobSummary, point: &BlockPointSummary) -> Vec<f64> {
         other.counts
             && other.share_percent.map(f64::to_bits) == point.share_percent.map(f64::to_bits)
     });
-    same.filter_map(|other| other.iops).collect()
+    same.filter_map(|other| other.value(FigureId::Iops))
+        .collect()
 }
 
-fn in_flight(point: &BlockPointSummary) -> Option<InFlight> {
-    let (found, per_second) = point.in_flight_by_little.zip(point.iops)?;
-    // Flushes are under way as well: their time is part of the mean.
-    (point.keeps_in_flight && per_second > 0.0).then(|| InFlight {
-        per_second,
-        mean_ms: found / per_second * 1e3,
-        asked: f64::from(point.in_flight),
-        // The summary's finding has evaluated it.
-        edges_percent: 0.0,
+fn in_flight(point: &BlockPointSummary) -> Option<FigureSet> {
+    let (found, per_second) = point.in_flight_by_little.zip(point.value(FigureId::Iops))?;
+    // Flushes are under way as well: their time is part of the mean. What edges of the window do, the summary's finding has
+    // evaluated.
+    (point.keeps_in_flight && per_second > 0.0).then(|| {
+        FigureSet::from_iter([
+            (FigureId::PerSecond, per_second),
+            (FigureId::TimeInFlight, found / per_second * 1e3),
+            (FigureId::InFlight, f64::from(point.in_flight)),
+        ])
     })
 }

@@ -5,15 +5,13 @@ use std::collections::BTreeSet;
 use super::drive_file;
 use super::facts::RecordFacts;
 use super::printed;
-use super::stops::stops;
-use crate::audit::input::{
-    Counted, InFlight, Known, LoadFacts, OrderRate, Percentile, Precision, RelatedFigures,
-    SimulatedLoad, WindowTrend,
-};
+use super::stops::put_stops;
+use crate::audit::input::{Known, LoadInput, Percentile, RelatedFigures};
 use crate::audit::{AuditSubject, AuditedLoad, Missing};
 use crate::summary::{
-    Conservation, DriveSummary, FAILED_LIMIT, Halves, Interval, LadderSummary, LatencySummary,
-    PointSummary, SIMULATED_MEMORY_FACT, Steady, WaitSummary, Withheld, bottleneck,
+    Conservation, DriveSummary, Estimate, FAILED_LIMIT, FigureId, FigureSet, Finding, Halves,
+    Interval, LadderSummary, LatencySummary, PointSummary, Responses, SIMULATED_MEMORY_FACT,
+    Steady, WaitSummary, Withheld, bottleneck,
 };
 use plimsoll_plan::{Interference, size};
 use plimsoll_record::hist::COARSE_ERROR_PERCENT;
@@ -21,13 +19,13 @@ use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::RESPONSE_FACT;
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{SubjectId, SubjectKind};
-use plimsoll_stats::{FEWEST_REPEATS, SHORTEST_S};
+use plimsoll_stats::FEWEST_REPEATS;
 
 /// Fewer transactions of each user: what began or ended outside the window blurs the number under way by more than the
 /// limit.
 const FEWEST_TURNS: f64 = 20.0;
 
-pub(super) fn of_ladder(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> Vec<LoadFacts> {
+pub(super) fn of_ladder(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> Vec<LoadInput> {
     ladder
         .points
         .iter()
@@ -45,69 +43,83 @@ pub(super) fn about(step: &str, on: &str, point: &PointSummary) -> AuditSubject 
     })
 }
 
-fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummary) -> LoadFacts {
+fn of_point(facts: &RecordFacts<'_>, ladder: &LadderSummary, point: &PointSummary) -> LoadInput {
     let about = about(&ladder.step, &ladder.system, point);
     let mut findings = point.findings.clone();
     findings.extend(ladder.findings.iter().cloned());
+    let printed = printed::rows(facts.record, &point.ids);
     if point.measured_s <= 0.0 {
-        return LoadFacts {
+        return LoadInput {
             points: point.ids.clone(),
-            printed: printed::rows(facts.record, &point.ids),
+            rows: printed,
             ..nothing(about, findings)
         };
     }
-    let system = ladder.first_system();
-    let inside = facts.is_mock(system);
-    let here = |known: Known<f64>| {
-        if inside {
-            Err(Missing::NotForThisLoad)
-        } else {
-            known
-        }
-    };
-    let resources = &point.resources;
-    let each = |per_second: Option<f64>| {
-        Some(per_second? / point.completed_per_second.filter(|rate| *rate > 0.0)?)
-    };
-    LoadFacts {
+    let medium = facts.medium(ladder.medium.as_deref());
+    let mut load = LoadInput {
         points: point.ids.clone(),
         findings,
         open: point.key.load.is_open(),
         probe: ladder.line.is_some(),
         above_line: point.above_line,
-        // Nothing disturbs a simulation: the interval alone decides whether it was long enough.
-        measured_s: Some(point.measured_s).filter(|_| !facts.record.is_simulated()),
-        in_flight: in_flight(facts, ladder, point),
-        counted: counted(point),
-        trend: trend(point.steady, point.measured_s),
-        halves: halves(point.halves, point.steady, point.measured_s),
-        responses: point.responses.ok_or(Missing::NoResponses),
-        precision: precision_of(ladder, point),
-        checkpoints: here(checkpoints(point)),
-        written: written(facts, ladder, point),
-        sizes: sizes(facts, ladder, point, inside),
-        reads: here(each(resources.device_reads_per_second).ok_or(Missing::NoDeviceCounters)),
-        generator: generator(facts, point),
-        stops: stops(facts, point).ok_or(Missing::NoGenerator),
-        lag: Err(Missing::NoLag),
-        connections: connections(point).ok_or(Missing::NoCounts),
-        dropped: dropped(facts, point),
-        steal: steal(point).ok_or(Missing::NoHost),
-        other_cpu: other_cpu(point),
-        tpm_nopm: tpm_nopm(point).or_else(|why| printed::tpm_nopm(facts.record, point).ok_or(why)),
-        conditions: conditions(facts, ladder, point),
-        emulated: emulated(point.drive.iter()),
-        simulated: simulated(facts, ladder, point),
-        row: row(point),
-        printed: printed::rows(facts.record, &point.ids),
-        cut: point.power_cut.as_ref().map(|cut| {
-            cut.receipts
-                .iter()
-                .map(|receipt| receipt.acknowledged)
-                .sum()
-        }),
-        ..LoadFacts::unknown(about)
-    }
+        simulated: facts.record.is_simulated(),
+        simulated_memory: facts
+            .value(medium, SIMULATED_MEMORY_FACT)
+            .map(str::to_owned),
+        rows: row(point).into_iter().chain(printed).collect(),
+        ..LoadInput::unknown(about)
+    };
+    put_window(
+        &mut load,
+        point.measured_s,
+        point.conservation,
+        point.steady,
+        point.halves,
+    );
+    put_figures(facts, ladder, point, &mut load.figures);
+    put_stops(facts, point, &mut load);
+    put_conditions(facts, ladder, point, &mut load);
+    put_emulated(point.drive.iter(), &mut load);
+    load
+}
+
+fn put_figures(
+    facts: &RecordFacts<'_>,
+    ladder: &LadderSummary,
+    point: &PointSummary,
+    figures: &mut FigureSet,
+) {
+    let inside = facts.is_mock(ladder.first_system());
+    let here = |known: Known<f64>| match inside {
+        true => Err(Missing::NotForThisLoad),
+        false => known,
+    };
+    figures.put_all(FigureId::InFlight, in_flight(facts, ladder, point));
+    let responses = point.responses.ok_or(Missing::NoResponses);
+    figures.put_all(FigureId::ResponseRange, responses.map(of_responses));
+    let precision = precision_of(ladder, point);
+    figures.put_all(FigureId::IntervalPercent, precision);
+    figures.put(FigureId::Checkpoints, here(checkpoints(point)));
+    figures.put_all(FigureId::DriveCacheMb, written(facts, ladder, point));
+    let sizes = sizes(facts, ladder, point, inside);
+    figures.put_all(FigureId::DataMb, sizes);
+    figures.put(FigureId::DeviceReads, here(device_reads(point)));
+    figures.put(FigureId::GeneratorPercent, generator(facts, point));
+    let busy = busy_percent(point).ok_or(Missing::NoCounts);
+    figures.put(FigureId::BusyPercent, busy);
+    figures.put_all(FigureId::Dropped, dropped(facts, point));
+    let steal = steal(point).ok_or(Missing::NoHost);
+    figures.put(FigureId::StealPercent, steal);
+    figures.put(FigureId::OtherCpuPercent, other_cpu(point));
+    let printed = |why| printed::tpm_nopm(facts.record, point).ok_or(why);
+    figures.put_all(FigureId::Nopm, tpm_nopm(point).or_else(printed));
+    let cpu = simulated_cpu(ladder, point);
+    figures.put(FigureId::SimulatedCpu, cpu);
+    let acknowledged = point.power_cut.as_ref().map(|cut| {
+        let receipts = cut.receipts.iter();
+        receipts.map(|receipt| receipt.acknowledged).sum::<u64>() as f64
+    });
+    figures.put_some(FigureId::Acknowledged, acknowledged);
 }
 
 /// Of the machine that had most: the system's, plimsoll's, or a generator's.
@@ -137,32 +149,11 @@ fn other_cpu(point: &PointSummary) -> Known<f64> {
 }
 
 /// Nothing was measured: the reason for every rule.
-pub(super) fn nothing(about: AuditSubject, findings: Vec<crate::summary::Finding>) -> LoadFacts {
-    let none = Missing::NothingMeasured;
-    LoadFacts {
+pub(super) fn nothing(about: AuditSubject, findings: Vec<Finding>) -> LoadInput {
+    LoadInput {
         findings,
-        in_flight: Err(none),
-        counted: Err(none),
-        trend: Err(none),
-        halves: Err(none),
-        responses: Err(none),
-        precision: Err(none),
-        checkpoints: Err(none),
-        written: Err(none),
-        sizes: Err(none),
-        reads: Err(none),
-        generator: Err(none),
-        lag: Err(none),
-        connections: Err(none),
-        dropped: Err(none),
-        steal: Err(none),
-        other_cpu: Err(none),
-        tpm_nopm: Err(none),
-        conditions: Err(none),
-        emulated: Err(none),
-        simulated: Err(none),
-        row: Err(none),
-        ..LoadFacts::unknown(about)
+        figures: FigureSet::missing(Missing::NothingMeasured),
+        ..LoadInput::unknown(about)
     }
 }
 
@@ -170,7 +161,7 @@ fn in_flight(
     facts: &RecordFacts<'_>,
     ladder: &LadderSummary,
     point: &PointSummary,
-) -> Known<InFlight> {
+) -> Known<FigureSet> {
     let thinks = facts
         .load_step(&ladder.step)
         .is_some_and(|step| step.pacing.think > 0.0);
@@ -201,7 +192,9 @@ fn in_flight(
         ),
         None => (asked, None),
     };
-    let per_second = point.completed_per_second.ok_or(Missing::NoInFlight)?;
+    let per_second = point
+        .value(FigureId::Transactions)
+        .ok_or(Missing::NoInFlight)?;
     let Some(latency) = latency.or(point.overall.response) else {
         return printed::in_flight(facts.record, point, per_second);
     };
@@ -215,12 +208,12 @@ fn in_flight(
         None => asked,
     };
     let edges_percent = longest_ms / 10.0 / point.measured_s * at_edges / asked;
-    Ok(InFlight {
-        per_second,
-        mean_ms: latency.mean_ms,
-        asked,
-        edges_percent,
-    })
+    Ok(FigureSet::from_iter([
+        (FigureId::PerSecond, per_second),
+        (FigureId::TimeInFlight, latency.mean_ms),
+        (FigureId::InFlight, asked),
+        (FigureId::InFlightEdges, edges_percent),
+    ]))
 }
 
 /// The longest response of the point's other phases, those of warming up and of finishing what was under way.
@@ -241,78 +234,85 @@ fn longest_around_ms(facts: &RecordFacts<'_>, point: &PointSummary) -> f64 {
         .map_or(0.0, |longest| longest.as_millis_f64())
 }
 
-fn counted(point: &PointSummary) -> Known<Counted> {
-    match point.conservation {
-        Conservation::Unknown => Err(Missing::NoCounts),
-        counts => Ok(Counted::PerSecond(counts)),
-    }
-}
-
-/// Why a window has no five parts: it is too short, or its source reports few intervals.
-fn too_short(measured_s: f64) -> Missing {
-    if measured_s < 5.0 {
-        Missing::TooShort
-    } else {
-        Missing::FewIntervals
-    }
-}
-
-pub(super) fn trend(steady: Steady, measured_s: f64) -> Known<WindowTrend> {
-    let by_chance = matches!(steady, Steady::TooFew { .. });
-    match (steady, steady.figures()) {
-        (Steady::NotMeant, _) => Err(Missing::NotForThisLoad),
-        (_, Some((range_percent, slope_percent))) => Ok(WindowTrend {
-            range_percent,
-            slope_percent,
-            by_chance,
-        }),
-        (_, None) => Err(too_short(measured_s)),
-    }
-}
-
-pub(super) fn halves(halves: Option<Halves>, steady: Steady, measured_s: f64) -> Known<(f64, f64)> {
-    let why = if steady == Steady::NotMeant {
-        Missing::NotForThisLoad
-    } else {
-        too_short(measured_s)
-    };
-    halves
-        .map(|halves| (halves.off_percent, halves.by_chance_percent))
-        .ok_or(why)
-}
-
-/// Of one window: `own` is its interval.
-pub(super) fn precision(
-    values: &[f64],
-    own: Option<Interval>,
+/// Length, conservation and steadiness of a window.
+pub(super) fn put_window(
+    load: &mut LoadInput,
     measured_s: f64,
-) -> Known<Precision> {
-    if values.len() >= FEWEST_REPEATS {
-        return half_width(Interval::of_values(values), measured_s, true);
+    conservation: Conservation,
+    steady: Steady,
+    halves: Option<Halves>,
+) {
+    // Where a window has no five parts, it is too short or its source reports few intervals.
+    let unsteady = match steady {
+        Steady::NotMeant => Missing::NotForThisLoad,
+        _ if measured_s < 5.0 => Missing::TooShort,
+        _ => Missing::FewIntervals,
+    };
+    let conserved = match conservation {
+        Conservation::Holds { seconds } => Ok(seconds as f64),
+        // These are findings.
+        Conservation::Broken { .. } | Conservation::Open { .. } => Err(Missing::NothingMeasured),
+        Conservation::Unknown => Err(Missing::NoCounts),
+    };
+    load.trend_by_chance = matches!(steady, Steady::TooFew { .. });
+    let figures = &mut load.figures;
+    figures.put(FigureId::MeasuredS, Ok(measured_s));
+    figures.put(FigureId::ConservedS, conserved);
+    figures.miss(FigureId::RangePercent, unsteady);
+    if let Some((range_percent, slope_percent)) = steady.figures() {
+        figures.extend([
+            (FigureId::RangePercent, range_percent),
+            (FigureId::SlopePercent, slope_percent),
+        ]);
     }
-    // The clock may cut a window by a fraction of a second.
-    let is_short = measured_s + 0.5 < SHORTEST_S;
-    match own {
-        None if is_short => Ok(Precision::TooShort {
-            measured_s,
-            repeats: values.len() as u32,
-        }),
-        own => half_width(own, measured_s, false),
+    figures.miss(FigureId::HalvesPercent, unsteady);
+    if let Some(halves) = halves {
+        figures.extend([
+            (FigureId::HalvesPercent, halves.off_percent),
+            (FigureId::HalvesByChance, halves.by_chance_percent),
+        ]);
     }
 }
 
-fn half_width(interval: Option<Interval>, measured_s: f64, of_repeats: bool) -> Known<Precision> {
-    let half = interval
-        .and_then(Interval::relative)
-        .ok_or(Missing::NoInterval)?;
-    Ok(Precision::Half {
-        percent: half * 100.0,
-        measured_s: Some(measured_s),
-        of_repeats,
-    })
+fn of_responses(responses: Responses) -> FigureSet {
+    FigureSet::from_iter([
+        (FigureId::ResponseRange, responses.range_percent),
+        (FigureId::ResponseSlope, responses.slope_percent),
+        (
+            FigureId::ResponseRangeByChance,
+            responses.range_by_chance_percent,
+        ),
+        (
+            FigureId::ResponseSlopeByChance,
+            responses.slope_by_chance_percent,
+        ),
+    ])
 }
 
-fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision> {
+/// How surely a load's figure is known, of which repeats have `values`; `window_percent` is half the interval of one window.
+pub(super) fn precision(values: &[f64], window_percent: Option<f64>) -> FigureSet {
+    let percent = if values.len() >= FEWEST_REPEATS {
+        Interval::of_values(values)
+            .and_then(Interval::relative)
+            .map(|half| half * 100.0)
+    } else {
+        window_percent
+    };
+    let mut figures = FigureSet::from_iter([(FigureId::Runs, values.len() as f64)]);
+    figures.put(
+        FigureId::IntervalPercent,
+        percent.ok_or(Missing::NoInterval),
+    );
+    figures
+}
+
+/// Half the 95 % interval of an estimate, in percent of its middle.
+pub(super) fn half_percent(estimate: Option<Estimate>) -> Option<f64> {
+    Some(estimate?.interval?.relative()? * 100.0)
+}
+
+/// Precision of the rate or, of an open loop, of the mean response time.
+fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<FigureSet> {
     if point.key.load.offered_to_per_second.is_some() {
         return Err(Missing::NotForThisLoad);
     }
@@ -331,24 +331,19 @@ fn precision_of(ladder: &LadderSummary, point: &PointSummary) -> Known<Precision
         .map(|own| &ladder.points[*own])
         .filter_map(|point| match is_open {
             true => point.overall.response.map(|times| times.mean_ms),
-            false => point.completed_per_second,
+            false => point.value(FigureId::Transactions),
         })
         .collect();
-    if !is_open {
-        return precision(&values, point.rate_interval, point.measured_s);
-    }
-    let responses = point.responses.ok_or(Missing::NoResponses)?;
-    match responses
-        .half_interval_percent
-        .filter(|_| values.len() < FEWEST_REPEATS)
-    {
-        Some(percent) => Ok(Precision::Half {
-            percent,
-            measured_s: Some(point.measured_s),
-            of_repeats: false,
-        }),
-        None => precision(&values, None, point.measured_s),
-    }
+    let window_percent = match is_open {
+        true => {
+            point
+                .responses
+                .ok_or(Missing::NoResponses)?
+                .half_interval_percent
+        }
+        false => half_percent(point.figures.get(FigureId::Transactions)),
+    };
+    Ok(precision(&values, window_percent))
 }
 
 pub(super) fn checkpoints(point: &PointSummary) -> Known<f64> {
@@ -369,7 +364,7 @@ fn written(
     facts: &RecordFacts<'_>,
     ladder: &LadderSummary,
     point: &PointSummary,
-) -> Known<(f64, f64)> {
+) -> Known<FigureSet> {
     let file = facts
         .value(facts.medium(ladder.medium.as_deref()), "drive_file")
         .ok_or(Missing::NoDriveCache)?;
@@ -378,7 +373,10 @@ fn written(
         .resources
         .device_write_mb_per_second
         .ok_or(Missing::NoDeviceCounters)?;
-    Ok((writes * point.measured_s, cache_mb))
+    Ok(FigureSet::from_iter([
+        (FigureId::WrittenMb, writes * point.measured_s),
+        (FigureId::DriveCacheMb, cache_mb),
+    ]))
 }
 
 fn mean(
@@ -400,7 +398,7 @@ fn sizes(
     ladder: &LadderSummary,
     point: &PointSummary,
     mock: bool,
-) -> Known<(f64, f64)> {
+) -> Known<FigureSet> {
     if mock {
         return Err(Missing::NotForThisLoad);
     }
@@ -417,11 +415,15 @@ fn sizes(
         .or_else(|| of_all_hosts(point, Metric::MemoryTotal))
         .map(|bytes| bytes / 1e6);
     let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len()) as f64;
-    match (facts.memory_limit_mb(system), of_host) {
-        (Some(limit), _) => Ok((data_mb, limit)),
-        (None, Some(host)) => Ok((data_mb * systems, host)),
-        (None, None) => Err(Missing::NoSizes),
-    }
+    let (data_mb, memory_mb) = match facts.memory_limit_mb(system) {
+        Some(limit) => (data_mb, limit),
+        None => (data_mb * systems, of_host.ok_or(Missing::NoSizes)?),
+    };
+    Ok(data_and_memory(data_mb, memory_mb))
+}
+
+pub(super) fn data_and_memory(data_mb: f64, memory_mb: f64) -> FigureSet {
+    FigureSet::from_iter([(FigureId::DataMb, data_mb), (FigureId::MemoryMb, memory_mb)])
 }
 
 /// Where several hosts run the plan: what all of them have.
@@ -455,6 +457,15 @@ pub(super) fn loaded_mb(facts: &RecordFacts<'_>, system: Option<SubjectId>) -> O
     size::parse(text).ok().map(|bytes| bytes.0 as f64 / 1e6)
 }
 
+fn device_reads(point: &PointSummary) -> Known<f64> {
+    let reads = point.resources.device_reads_per_second;
+    let rate = point
+        .value(FigureId::Transactions)
+        .filter(|rate| *rate > 0.0);
+    let each = reads.zip(rate).map(|(reads, rate)| reads / rate);
+    each.ok_or(Missing::NoDeviceCounters)
+}
+
 fn generator(facts: &RecordFacts<'_>, point: &PointSummary) -> Known<f64> {
     if point.resources.generator_cpu_withheld == Some(Withheld::EmbeddedSystem) {
         return Err(Missing::Embedded);
@@ -463,14 +474,16 @@ fn generator(facts: &RecordFacts<'_>, point: &PointSummary) -> Known<f64> {
 }
 
 /// By Little's law: rate × mean service time are the connections that are busy.
-fn connections(point: &PointSummary) -> Option<f64> {
-    let (rate, service) = point.completed_per_second.zip(point.overall.service)?;
+fn busy_percent(point: &PointSummary) -> Option<f64> {
+    let (rate, service) = point
+        .value(FigureId::Transactions)
+        .zip(point.overall.service)?;
     (point.connections > 0)
         .then(|| rate * service.mean_ms / 1e3 * 100.0 / f64::from(point.connections))
 }
 
 /// Of another tool's open loop only where its output counts what was not served; its closed loop drops nothing.
-fn dropped(facts: &RecordFacts<'_>, point: &PointSummary) -> Known<(u64, f64)> {
+fn dropped(facts: &RecordFacts<'_>, point: &PointSummary) -> Known<FigureSet> {
     let counts = &point.overall.counts;
     if point.imported.is_some() && counts.dropped == 0 {
         if !point.key.load.is_open() {
@@ -481,26 +494,31 @@ fn dropped(facts: &RecordFacts<'_>, point: &PointSummary) -> Known<(u64, f64)> {
         }
     }
     let percent = counts.dropped as f64 * 100.0 / counts.settled().max(1) as f64;
-    Ok((counts.dropped, percent))
+    Ok(FigureSet::from_iter([
+        (FigureId::Dropped, counts.dropped as f64),
+        (FigureId::DroppedPercent, percent),
+    ]))
 }
 
-fn tpm_nopm(point: &PointSummary) -> Known<(f64, f64, Option<f64>)> {
-    let (tpm, nopm) = point.tpm.zip(point.nopm).ok_or(Missing::NoTpm)?;
+fn tpm_nopm(point: &PointSummary) -> Known<FigureSet> {
+    let [tpm, nopm] = point.figures.read_all(RelatedFigures::ORDERS)?;
     if nopm <= 0.0 {
         return Err(Missing::TooFew);
     }
-    Ok((tpm, nopm, Some(nopm * point.measured_s / 60.0)))
+    Ok(FigureSet::from_iter([
+        (FigureId::Tpm, tpm),
+        (FigureId::Nopm, nopm),
+        (FigureId::NewOrders, nopm * point.measured_s / 60.0),
+    ]))
 }
 
-fn row(point: &PointSummary) -> Known<RelatedFigures> {
-    let latency = point.overall.response.ok_or(Missing::OneFigure)?;
-    Ok(RelatedFigures {
+fn row(point: &PointSummary) -> Option<RelatedFigures> {
+    let latency = point.overall.response?;
+    let mut figures = point.figures.clone();
+    figures.put(FigureId::Mean, Ok(latency.mean_ms));
+    Some(RelatedFigures {
         percentiles: percentiles(&latency),
-        mean_ms: Some(latency.mean_ms),
-        orders: point
-            .tpm
-            .zip(point.nopm)
-            .map(|(tpm, nopm)| OrderRate { tpm, nopm }),
+        figures,
         // Percentiles of a window that was never closed come from the seconds' coarse buckets, its mean does not.
         resolution_percent: if point.coarse {
             COARSE_ERROR_PERCENT
@@ -529,87 +547,70 @@ fn percentiles(latency: &LatencySummary) -> Vec<Percentile> {
     .collect()
 }
 
-/// After the point, or at the end of its step.
-fn conditions(
+/// Consistency conditions, verified after the point or at the end of its step.
+fn put_conditions(
     facts: &RecordFacts<'_>,
     ladder: &LadderSummary,
     point: &PointSummary,
-) -> Known<(u32, String)> {
-    if point.tpm.is_none() && point.consistency.verified == 0 {
-        return Err(Missing::NotForThisLoad);
-    }
-    if point.consistency.verified > 0 {
-        return Ok((
-            point.consistency.verified,
-            point.consistency.failed.join(", "),
-        ));
-    }
-    let system = facts.subject(SubjectKind::System, ladder.first_system());
-    let at_end = facts
-        .record
-        .checks
-        .iter()
-        .filter(|check| check.point.is_none() && Some(check.subject) == system);
-    let verified: Vec<_> = at_end.clone().collect();
-    let failed: Vec<_> = at_end.filter(|c| !c.holds).collect();
-    if verified.is_empty() {
-        return Err(Missing::NotVerified);
-    }
-    Ok((
-        verified.len() as u32,
-        failed
-            .iter()
-            .map(|check| check.clause.as_str())
-            .collect::<Vec<_>>()
-            .join(", "),
-    ))
+    load: &mut LoadInput,
+) {
+    let verified = if point.consistency.verified > 0 {
+        load.failed_conditions = point.consistency.failed.join(", ");
+        Ok(f64::from(point.consistency.verified))
+    } else if point.value(FigureId::Tpm).is_none() {
+        Err(Missing::NotForThisLoad)
+    } else {
+        let system = facts.subject(SubjectKind::System, ladder.first_system());
+        let checks = facts.record.checks.iter();
+        let at_end: Vec<_> = checks
+            .filter(|check| check.point.is_none() && Some(check.subject) == system)
+            .collect();
+        let failed = at_end.iter().filter(|check| !check.holds);
+        let clauses: Vec<&str> = failed.map(|check| check.clause.as_str()).collect();
+        load.failed_conditions = clauses.join(", ");
+        match at_end.is_empty() {
+            true => Err(Missing::NotVerified),
+            false => Ok(at_end.len() as f64),
+        }
+    };
+    load.figures.put(FigureId::ConditionsVerified, verified);
 }
 
-/// The kinds of operations by which the drive is evaluated; the figures are those of the latest.
-fn simulated(
-    facts: &RecordFacts<'_>,
-    ladder: &LadderSummary,
-    point: &PointSummary,
-) -> Known<SimulatedLoad> {
+fn simulated_cpu(ladder: &LadderSummary, point: &PointSummary) -> Known<f64> {
     if !ladder.is_simulated {
         return Err(Missing::NoSimulation);
     }
-    let cpu_percent = point
-        .waits
-        .as_ref()
-        .and_then(WaitSummary::cpu_of_work_percent);
-    let medium = facts.medium(ladder.medium.as_deref());
-    Ok(SimulatedLoad {
-        cpu_percent: cpu_percent.ok_or(Missing::NoWaits)?,
-        memory: facts
-            .value(medium, SIMULATED_MEMORY_FACT)
-            .map(str::to_owned),
-    })
+    let waits = point.waits.as_ref();
+    let percent = waits.and_then(WaitSummary::cpu_of_work_percent);
+    percent.ok_or(Missing::NoWaits)
 }
 
-pub(super) fn emulated<'a>(
+/// Lateness of emulated drives: the highest of the kinds of operations of which there are enough.
+pub(super) fn put_emulated<'a>(
     drives: impl Iterator<Item = &'a DriveSummary>,
-) -> Known<(String, u64, f64, f64)> {
+    load: &mut LoadInput,
+) {
     let drives: Vec<&DriveSummary> = drives.collect();
     let names: Vec<&str> = drives.iter().map(|drive| drive.drive.as_str()).collect();
-    if names.is_empty() {
-        return Err(Missing::NoEmulation);
-    }
+    load.drive = names.join(" + ");
     let evaluated: Vec<_> = drives
         .iter()
         .flat_map(|drive| &drive.ops)
         .filter(|op| op.has_enough_operations())
         .collect();
     if evaluated.is_empty() {
-        return Err(Missing::TooFew);
+        let why = match drives.is_empty() {
+            true => Missing::NoEmulation,
+            false => Missing::TooFew,
+        };
+        return load.figures.miss(FigureId::EmulatedOps, why);
     }
-    let ops = evaluated.iter().map(|op| op.ops).sum();
+    let ops: u64 = evaluated.iter().map(|op| op.ops).sum();
     let late = evaluated.iter().filter_map(|op| op.late_percent);
     let beyond = evaluated.iter().filter_map(|op| op.beyond_percent);
-    Ok((
-        names.join(" + "),
-        ops,
-        late.fold(0.0, f64::max),
-        beyond.fold(0.0, f64::max),
-    ))
+    load.figures.extend([
+        (FigureId::EmulatedOps, ops as f64),
+        (FigureId::LatePercent, late.fold(0.0, f64::max)),
+        (FigureId::BeyondPercent, beyond.fold(0.0, f64::max)),
+    ]);
 }

@@ -2,7 +2,7 @@
 
 use crate::audit::input::{Known, Move};
 use crate::audit::{AuditSubject, Missing};
-use crate::summary::{BackupOperation, RateCheck, RateNotChecked, RunFigures};
+use crate::summary::{BackupOperation, FigureId, FigureSet, RateCheck, RateNotChecked, RunFigures};
 use plimsoll_record::BackupOutcome;
 
 pub(super) fn of_run(summary: &RunFigures) -> Vec<Move> {
@@ -25,9 +25,11 @@ pub(super) fn of_run(summary: &RunFigures) -> Vec<Move> {
                 RateCheck::Disagrees { .. } => Some(false),
                 RateCheck::NotEvaluated { .. } => None,
             };
+            let mut figures = FigureSet::default();
+            figures.put_all(FigureId::MovedMb, moved(operation));
             Move {
                 about: AuditSubject::Named(name),
-                moved: moved(operation),
+                figures,
                 agrees,
             }
         })
@@ -35,7 +37,7 @@ pub(super) fn of_run(summary: &RunFigures) -> Vec<Move> {
 }
 
 /// MB/s as observed while it ran; time and bytes as it states.
-fn moved(operation: &BackupOperation) -> Known<(f64, f64, f64)> {
+fn moved(operation: &BackupOperation) -> Known<FigureSet> {
     let (RateCheck::Agrees { observed_bytes, .. } | RateCheck::Disagrees { observed_bytes, .. }) =
         operation.rate
     else {
@@ -52,9 +54,10 @@ fn moved(operation: &BackupOperation) -> Known<(f64, f64, f64)> {
     if operation.seconds <= 0.0 || operation.bytes == 0 {
         return Err(Missing::NoBytes);
     }
-    Ok((
-        observed_bytes / 1e6 / operation.seconds,
-        operation.seconds,
-        operation.bytes as f64 / 1e6,
-    ))
+    let observed_mb = observed_bytes / 1e6;
+    Ok(FigureSet::from_iter([
+        (FigureId::MbPerSecond, observed_mb / operation.seconds),
+        (FigureId::Seconds, operation.seconds),
+        (FigureId::MovedMb, operation.bytes as f64 / 1e6),
+    ]))
 }

@@ -6,12 +6,12 @@ use super::drive_file;
 use super::facts::RecordFacts;
 use super::load::loaded_mb;
 use super::system::{drive_of, durability};
-use crate::audit::input::{AuditedSide, Known, Maintained, Pair};
+use crate::audit::input::{AuditedSide, Known, LoadMaintenance, Pair, Settings};
 use crate::audit::rules::{BACKUPS, DRIVE, VICTIMS};
 use crate::audit::{Evidence, Missing};
 use crate::summary::{
-    BlockMedium, BlockSummary, Estimate, FigureId, LadderSummary, LoadSummary, PointSummary,
-    RunFigures, is_like_speed,
+    BlockMedium, BlockSummary, Estimate, FigureId, FigureSet, LadderSummary, LoadSummary,
+    PointSummary, RunFigures, is_like_speed,
 };
 use plimsoll_plan::{Interference, Section};
 use plimsoll_record::metric::Metric;
@@ -119,9 +119,12 @@ fn of_ladders(
     let mut other = side(second.0, second.1);
     let mut effect_percent = Err(Missing::NothingMeasured);
     if let Some((a, b)) = at {
-        one.spread_percent = spread(a.main_rate());
-        other.spread_percent = spread(b.main_rate());
-        (one.runs, other.runs) = (Ok(a.points.len() as u32), Ok(b.points.len() as u32));
+        for (side, load) in [(&mut one, a), (&mut other, b)] {
+            let runs = load.points.len() as f64;
+            side.figures.put(FigureId::Runs, Ok(runs));
+            let spread = spread(load.main_rate());
+            side.figures.put(FigureId::SpreadPercent, spread);
+        }
         let rates = a
             .main_rate()
             .zip(b.main_rate())
@@ -132,10 +135,8 @@ fn of_ladders(
     }
     // With noise they differ on purpose.
     if factor == "noise" {
-        (one.maintained, other.maintained) = (
-            without_backups(one.maintained),
-            without_backups(other.maintained),
-        );
+        one.maintained = without_backups(one.maintained);
+        other.maintained = without_backups(other.maintained);
     }
     let both_rated = has_rated_capacity(first.0, first.1.medium.as_deref())
         && has_rated_capacity(second.0, second.1.medium.as_deref());
@@ -192,7 +193,7 @@ fn side(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> AuditedSide {
         .and_then(|load| ladder.loads.get(load));
     let point = typical.and_then(|load| ladder.points.get(load.typical));
     let ratio = point
-        .and_then(|point| point.tpm.zip(point.nopm))
+        .and_then(|point| point.value(FigureId::Tpm).zip(point.value(FigureId::Nopm)))
         .filter(|(_, nopm)| *nopm > 0.0);
     let systems = ladder.fleet.as_ref().map_or(1, |fleet| fleet.systems.len()) as u32;
     let (name, noise) = match ladder.scene {
@@ -206,32 +207,31 @@ fn side(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> AuditedSide {
             ladder.scene.name().to_owned(),
         ),
     };
+    let mut figures = FigureSet::from_iter([(FigureId::Victims, f64::from(systems))]);
+    if let Some(((tpm, nopm), point)) = ratio.zip(point) {
+        figures.extend([
+            (FigureId::TpmPerNopm, tpm / nopm),
+            (FigureId::NewOrders, nopm * point.measured_s / 60.0),
+        ]);
+    }
+    let units = facts.data_units(&ladder.workload);
+    let loaded_mb = loaded_mb(facts, facts.subject(SubjectKind::System, system));
+    // After loading: what a run adds to its data depends on how fast it was.
+    let bytes = units
+        .as_ref()
+        .zip(loaded_mb)
+        .map(|((_, units), mb)| mb * 1e6 / units);
+    figures.put_some(FigureId::BytesPerUnit, bytes);
     AuditedSide {
         generator: facts.place(system),
         durability: durability(facts, system, ladder.medium.as_deref()),
-        configuration: Ok(configuration(facts, ladder, systems)),
+        configuration: configuration(facts, ladder, systems),
         maintained: maintained(facts, ladder),
-        victims: Ok(systems),
         noise,
-        tpm_per_nopm: ratio.map(|(tpm, nopm)| tpm / nopm).ok_or(Missing::NoTpm),
-        new_orders: ratio
-            .zip(point)
-            .map(|((_, nopm), point)| nopm * point.measured_s / 60.0),
-        bytes_per: bytes_per(facts, ladder, system),
+        data_unit: units.map(|(unit, _)| unit).unwrap_or_default(),
+        figures,
         ..AuditedSide::unknown(name)
     }
-}
-
-/// After loading: what a run adds to its data depends on how fast it was.
-fn bytes_per(
-    facts: &RecordFacts<'_>,
-    ladder: &LadderSummary,
-    system: &str,
-) -> Known<(String, f64)> {
-    let (unit, units) = facts.data_units(&ladder.workload).ok_or(Missing::NoSizes)?;
-    let data_mb =
-        loaded_mb(facts, facts.subject(SubjectKind::System, system)).ok_or(Missing::NoSizes)?;
-    Ok((unit, data_mb * 1e6 / units))
 }
 
 const HOST: [&str; 7] = [
@@ -279,22 +279,16 @@ fn has_rated_capacity(facts: &RecordFacts<'_>, medium: Option<&str>) -> bool {
 /// Two drives that have their rated capacities differ by the drive alone.
 fn without_rated_capacities(mut pair: Pair) -> Pair {
     for side in [&mut pair.first, &mut pair.second] {
-        if let Ok(configuration) = &mut side.configuration {
-            configuration.remove("capacity");
-        }
+        side.configuration.remove("capacity");
     }
     pair
 }
 
 /// What can make a difference, by name.
-fn configuration(
-    facts: &RecordFacts<'_>,
-    ladder: &LadderSummary,
-    systems: u32,
-) -> BTreeMap<String, String> {
+fn configuration(facts: &RecordFacts<'_>, ladder: &LadderSummary, systems: u32) -> Settings {
     let system = ladder.first_system();
     let medium = facts.medium(ladder.medium.as_deref());
-    let mut all: BTreeMap<String, String> = BTreeMap::new();
+    let mut all = Settings::new();
     let mut add =
         |key: &str, value: Option<String>| all.extend(value.map(|value| (key.to_owned(), value)));
     HOST.iter()
@@ -331,57 +325,58 @@ fn configuration(
 }
 
 /// What ran in the windows of each load.
-fn maintained(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> Known<Maintained> {
-    let of = |point: &PointSummary| {
-        let mut ran: BTreeMap<String, f64> = BTreeMap::new();
-        let checkpoints = point
-            .database
-            .as_ref()
-            .and_then(|database| database.checkpoints_per_minute);
-        ran.extend(checkpoints.map(|per_minute| {
-            (
-                "checkpoints".to_owned(),
-                per_minute * point.measured_s / 60.0,
-            )
-        }));
-        let vacuums = Metric::DbVacuums.info().name;
-        let vacuums = point.metrics.iter().find(|mean| {
-            mean.metric == vacuums
-                && mean.subject_kind == SubjectKind::System
-                && ladder.system.contains(&mean.subject)
-        });
-        ran.extend(vacuums.map(|mean| ("vacuum".to_owned(), mean.mean)));
-        if ladder.scene != Interference::Alone
-            || facts.record.backups.iter().any(|row| row.point.is_some())
-        {
-            ran.insert(BACKUPS.to_owned(), backups(facts, ladder));
-        }
-        (load_of(point), ran)
-    };
-    let all: Maintained = ladder
-        .points
-        .iter()
-        .map(of)
-        .filter(|(_, ran)| !ran.is_empty())
-        .collect();
-    if all.is_empty() {
-        Err(Missing::NoMaintenance)
-    } else {
-        Ok(all)
+fn maintained(facts: &RecordFacts<'_>, ladder: &LadderSummary) -> Known<Vec<LoadMaintenance>> {
+    let all = ladder.points.iter().map(|point| LoadMaintenance {
+        load: load_of(point),
+        ran: ran(facts, ladder, point),
+    });
+    counted(all)
+}
+
+fn counted(all: impl Iterator<Item = LoadMaintenance>) -> Known<Vec<LoadMaintenance>> {
+    let all: Vec<LoadMaintenance> = all.filter(|load| !load.ran.is_empty()).collect();
+    match all.is_empty() {
+        true => Err(Missing::NoMaintenance),
+        false => Ok(all),
     }
 }
 
-fn without_backups(maintained: Known<Maintained>) -> Known<Maintained> {
-    let all = maintained?.into_iter().map(|(load, mut ran)| {
-        ran.remove(BACKUPS);
-        (load, ran)
+fn ran(
+    facts: &RecordFacts<'_>,
+    ladder: &LadderSummary,
+    point: &PointSummary,
+) -> BTreeMap<String, f64> {
+    let mut ran: BTreeMap<String, f64> = BTreeMap::new();
+    let checkpoints = point
+        .database
+        .as_ref()
+        .and_then(|database| database.checkpoints_per_minute);
+    ran.extend(checkpoints.map(|per_minute| {
+        (
+            "checkpoints".to_owned(),
+            per_minute * point.measured_s / 60.0,
+        )
+    }));
+    let vacuums = Metric::DbVacuums.info().name;
+    let vacuums = point.metrics.iter().find(|mean| {
+        mean.metric == vacuums
+            && mean.subject_kind == SubjectKind::System
+            && ladder.system.contains(&mean.subject)
     });
-    let all: Maintained = all.filter(|(_, ran)| !ran.is_empty()).collect();
-    if all.is_empty() {
-        Err(Missing::NoMaintenance)
-    } else {
-        Ok(all)
+    ran.extend(vacuums.map(|mean| ("vacuum".to_owned(), mean.mean)));
+    if ladder.scene != Interference::Alone
+        || facts.record.backups.iter().any(|row| row.point.is_some())
+    {
+        ran.insert(BACKUPS.to_owned(), backups(facts, ladder));
     }
+    ran
+}
+
+fn without_backups(maintained: Known<Vec<LoadMaintenance>>) -> Known<Vec<LoadMaintenance>> {
+    counted(maintained?.into_iter().map(|mut load| {
+        load.ran.remove(BACKUPS);
+        load
+    }))
 }
 
 /// Backups that ran beside the points of a ladder.
@@ -414,7 +409,7 @@ fn of_media(
     let side = |medium: &BlockMedium| {
         let job = medium.jobs.first();
         let figures = job.and_then(|job| job.figures.as_ref());
-        let mut configuration: BTreeMap<String, String> = BTreeMap::new();
+        let mut configuration = Settings::new();
         let id = facts.medium(Some(&medium.medium));
         let known = of_medium(facts, id);
         configuration.extend(known.map(|(key, value)| (key.to_owned(), value.to_owned())));
@@ -422,23 +417,30 @@ fn of_media(
         configuration.extend(drive.map(|drive| (DRIVE.to_owned(), drive)));
         configuration.insert("workers".to_owned(), medium.workers.to_string());
         configuration.insert("worker bytes".to_owned(), medium.worker_bytes.to_string());
-        AuditedSide {
+        let mut side = AuditedSide {
             durability: durability(facts, "", Some(&medium.medium)),
             generator: Err(Missing::NotForThisLoad),
-            configuration: Ok(configuration),
+            configuration,
             maintained: Err(Missing::NotForThisLoad),
-            tpm_per_nopm: Err(Missing::NotForThisLoad),
-            bytes_per: Err(Missing::NotForThisLoad),
-            runs: figures
-                .map(|figures| figures.rounds)
-                .ok_or(Missing::NothingMeasured),
-            spread_percent: spread(job.and_then(|job| job.figure(FigureId::Iops))),
             ..AuditedSide::unknown(format!("{}, {}", step.step, medium.medium))
+        };
+        for figure in [FigureId::TpmPerNopm, FigureId::BytesPerUnit] {
+            side.figures.miss(figure, Missing::NotForThisLoad);
         }
+        let runs = figures.map(|figures| f64::from(figures.rounds));
+        let runs = runs.ok_or(Missing::NothingMeasured);
+        side.figures.put(FigureId::Runs, runs);
+        let spread = spread(job.and_then(|job| job.figure(FigureId::Iops)));
+        side.figures.put(FigureId::SpreadPercent, spread);
+        side
     };
-    let ratio = second.jobs.first().and_then(|job| job.against_first);
+    let ratio = second
+        .jobs
+        .first()
+        .and_then(|job| job.against_first.as_ref());
     let effect_percent = ratio
-        .map(|ratio| (ratio.iops - 1.0) * 100.0)
+        .and_then(|ratios| ratios.get(FigureId::Iops))
+        .map(|own| (own.ratio - 1.0) * 100.0)
         .ok_or(Missing::NothingMeasured);
     let pair = Pair {
         factor: DRIVE.to_owned(),

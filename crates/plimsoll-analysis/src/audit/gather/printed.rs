@@ -1,9 +1,9 @@
 //! Figures that another tool printed, where no histogram and no counts have them.
 
 use crate::audit::Missing;
-use crate::audit::input::{InFlight, Known, OrderRate, Percentile, RelatedFigures};
-use crate::summary::PointSummary;
+use crate::audit::input::{Known, Percentile, RelatedFigures};
 use crate::summary::printed::{PrintedLatencies, mean_ms};
+use crate::summary::{FigureId, FigureSet, PointSummary};
 use plimsoll_record::{PointId, Record, Reported};
 
 /// A mean that may be off by more says nothing about the number in flight, in percent.
@@ -16,8 +16,8 @@ pub(super) fn rows(record: &Record, points: &[PointId]) -> Vec<RelatedFigures> {
         .flat_map(|point| PrintedLatencies::of_point(record, *point));
     let mut rows: Vec<RelatedFigures> = printed.map(row).filter(|row| !row.is_empty()).collect();
     let orders = points.iter().filter_map(|point| orders(record, *point));
-    rows.extend(orders.map(|orders| RelatedFigures {
-        orders: Some(orders),
+    rows.extend(orders.map(|figures| RelatedFigures {
+        figures,
         ..RelatedFigures::default()
     }));
     rows
@@ -33,15 +33,18 @@ fn row(printed: PrintedLatencies) -> RelatedFigures {
         share: own.share,
         ms: own.ms,
     });
+    let mut figures = FigureSet::default();
+    figures.put_some(FigureId::Mean, printed.mean_ms);
     RelatedFigures {
         percentiles: percentiles.collect(),
-        mean_ms: printed.mean_ms,
+        figures,
         resolution_percent: printed.rounding_percent,
         ..RelatedFigures::default()
     }
 }
 
-fn orders(record: &Record, point: PointId) -> Option<OrderRate> {
+/// TPM and NOPM.
+fn orders(record: &Record, point: PointId) -> Option<FigureSet> {
     let own = || {
         let own = record.reported.iter().filter(|own| own.point == point);
         own.filter(|own| own.over.is_none() && own.unit == "1/min")
@@ -49,19 +52,26 @@ fn orders(record: &Record, point: PointId) -> Option<OrderRate> {
     let is_tpm = |own: &&Reported| own.name == "TPM" || own.name.ends_with(" TPM");
     let tpm = own().find(is_tpm)?.value;
     let nopm = own().find(|own| own.name == "NOPM")?.value;
-    (nopm > 0.0).then_some(OrderRate { tpm, nopm })
+    let orders = [(FigureId::Tpm, tpm), (FigureId::Nopm, nopm)];
+    (nopm > 0.0).then(|| FigureSet::from_iter(orders))
 }
 
 /// With the New-Orders that they rest on.
-pub(super) fn tpm_nopm(record: &Record, point: &PointSummary) -> Option<(f64, f64, Option<f64>)> {
+pub(super) fn tpm_nopm(record: &Record, point: &PointSummary) -> Option<FigureSet> {
     let mut ids = point.ids.iter();
-    let orders = ids.find_map(|id| orders(record, *id))?;
+    let mut figures = ids.find_map(|id| orders(record, *id))?;
     let minutes = point.measured_s / 60.0;
-    Some((orders.tpm, orders.nopm, Some(orders.nopm * minutes)))
+    let counted = figures.read(FigureId::Nopm).map(|nopm| nopm * minutes);
+    figures.put(FigureId::NewOrders, counted);
+    Some(figures)
 }
 
 /// Rate and printed mean of a point whose users wait for nothing else.
-pub(super) fn in_flight(record: &Record, point: &PointSummary, per_second: f64) -> Known<InFlight> {
+pub(super) fn in_flight(
+    record: &Record,
+    point: &PointSummary,
+    per_second: f64,
+) -> Known<FigureSet> {
     let [id] = point.ids.as_slice() else {
         return Err(Missing::NoInFlight);
     };
@@ -82,10 +92,11 @@ pub(super) fn in_flight(record: &Record, point: &PointSummary, per_second: f64) 
     let longest = all.iter().filter(|own| own.txn.is_empty());
     let longest = longest.flat_map(|own| &own.percentiles).map(|own| own.ms);
     let longest_ms = longest.fold(mean.ms, f64::max);
-    Ok(InFlight {
-        per_second,
-        mean_ms: mean.ms,
-        asked: f64::from(point.key.load.users),
-        edges_percent: longest_ms / 10.0 / point.measured_s,
-    })
+    let edges_percent = longest_ms / 10.0 / point.measured_s;
+    Ok(FigureSet::from_iter([
+        (FigureId::PerSecond, per_second),
+        (FigureId::TimeInFlight, mean.ms),
+        (FigureId::InFlight, f64::from(point.key.load.users)),
+        (FigureId::InFlightEdges, edges_percent),
+    ]))
 }

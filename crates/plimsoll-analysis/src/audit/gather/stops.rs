@@ -1,15 +1,15 @@
 //! Whether the generator ran when it should.
 
 use super::facts::RecordFacts;
-use crate::audit::input::{GeneratorStops, Known};
+use crate::audit::input::{Known, LoadInput};
 use crate::audit::{GeneratorStopCause, Missing};
-use crate::summary::{MetricMean, PointSummary};
+use crate::summary::{FigureId, MetricMean, PointSummary};
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{HOSTS_BETWEEN, SYSTEM_HOST_FACT, SubjectKind};
 
 /// Of the generator that stood still most: of those on other hosts where load came from them, else of plimsoll here. A host
 /// that is only watched generates nothing.
-pub(super) fn stops(facts: &RecordFacts<'_>, point: &PointSummary) -> Option<GeneratorStops> {
+pub(super) fn put_stops(facts: &RecordFacts<'_>, point: &PointSummary, load: &mut LoadInput) {
     let record = facts.record;
     let hosts = record
         .facts
@@ -28,7 +28,8 @@ pub(super) fn stops(facts: &RecordFacts<'_>, point: &PointSummary) -> Option<Gen
             .filter(|mean| mean.subject_kind == kind)
             .max_by(|a, b| a.mean.total_cmp(&b.mean))
     };
-    let most = worst(SubjectKind::Worker).or_else(|| worst(SubjectKind::Generator))?;
+    let most = worst(SubjectKind::Worker).or_else(|| worst(SubjectKind::Generator));
+    let Some(most) = most else { return };
     let beside = |metric: Metric| {
         let own = |mean: &&MetricMean| {
             mean.subject_kind == most.subject_kind && mean.subject == most.subject
@@ -37,7 +38,7 @@ pub(super) fn stops(facts: &RecordFacts<'_>, point: &PointSummary) -> Option<Gen
     };
     let is_most = |percent: Option<f64>| percent.is_some_and(|percent| percent >= most.mean / 2.0);
     let run_delay = beside(Metric::GeneratorRunDelay);
-    let cause = if is_most(beside(Metric::GeneratorThrottled)) {
+    load.stop_cause = if is_most(beside(Metric::GeneratorThrottled)) {
         GeneratorStopCause::Quota
     } else if is_most(run_delay) {
         GeneratorStopCause::Cpu
@@ -49,18 +50,14 @@ pub(super) fn stops(facts: &RecordFacts<'_>, point: &PointSummary) -> Option<Gen
         .filter(|mean| mean.subject_kind == most.subject_kind)
         .map(|mean| mean.mean);
     let delays = delays.reduce(|sum, more| sum + more);
-    Some(GeneratorStops {
-        measured_s: point.measured_s,
-        percent: most.mean,
-        cause,
-        waits_percent: delays
-            .ok_or(Missing::NoRunDelay)
-            .and_then(|percent| waits(percent, point)),
-    })
+    let waits = delays.ok_or(Missing::NoRunDelay);
+    let waits = waits.and_then(|percent| waits_percent(percent, point));
+    load.figures.put(FigureId::StoppedPercent, Ok(most.mean));
+    load.figures.put(FigureId::GeneratorWaits, waits);
 }
 
 /// Waits of `percent` of one thread's time, of all response times. An embedded system's are waits of its own.
-fn waits(percent: f64, point: &PointSummary) -> Known<f64> {
+fn waits_percent(percent: f64, point: &PointSummary) -> Known<f64> {
     if point.resources.generator_cpu_withheld.is_some() {
         return Err(Missing::Embedded);
     }

@@ -4,7 +4,7 @@
 use super::facts::RecordFacts;
 use crate::audit::Evidence;
 use crate::summary::printed::{PrintedLatencies, mean_ms};
-use crate::summary::{BlockJobSummary, BlockPointSummary};
+use crate::summary::{BlockJobSummary, BlockPointSummary, FigureId};
 use plimsoll_record::PointId;
 use plimsoll_record::import_facts::{DEVICE_NAME_FACT, DEVICE_READS_FACT, TOOL_FACT};
 
@@ -45,8 +45,9 @@ pub(super) fn of_point(
     let printed = PrintedLatencies::of_point(facts.record, id);
     let printed_us = mean_ms(&printed, &read.op).map(|mean| mean.ms * 1e3);
     let mean_us = read
-        .latency
-        .map(|latency| latency.mean_ms * 1e3)
+        .figures
+        .value(FigureId::Mean)
+        .map(|mean_ms| mean_ms * 1e3)
         .or(printed_us);
     let fast = mean_us.filter(|mean| *mean < FASTEST_US);
     let fast = fast.map(|mean_us| Evidence::FastReads {
@@ -55,10 +56,12 @@ pub(super) fn of_point(
     });
     let device = facts.imported(id, DEVICE_NAME_FACT);
     let device = device.filter(|name| name.starts_with("sd") || name.starts_with("hd"));
-    let link = device.filter(|_| read.mb_per_second > SATA_MB);
-    let link = link.map(|name| Evidence::FastLink {
+    let mb_per_second = read.figures.value(FigureId::MbPerSecond);
+    let beyond = mb_per_second.filter(|rate| *rate > SATA_MB);
+    let link = device.zip(beyond);
+    let link = link.map(|(name, mb_per_second)| Evidence::FastLink {
         device: name.to_owned(),
-        mb_per_second: read.mb_per_second,
+        mb_per_second,
         limit_mb: SATA_MB,
     });
     fast.into_iter().chain(link).collect()

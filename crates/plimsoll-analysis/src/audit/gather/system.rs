@@ -1,21 +1,18 @@
 //! Systems on media, and media under block I/O.
 
-use std::collections::BTreeMap;
-
 use super::facts::RecordFacts;
-use crate::audit::input::{Known, SystemFacts};
+use crate::audit::input::{Settings, SystemInput};
 use crate::audit::rules::DURABILITY;
 use crate::audit::{AuditSubject, Missing};
-use crate::summary::DiagnosisSummary;
-use crate::summary::RunFigures;
+use crate::summary::{DiagnosisSummary, FigureId, RunFigures};
 use plimsoll_record::import_facts;
 use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT, TOOL_FACT};
 use plimsoll_record::{DEVICE_FACT, Point, PointId, Record, SubjectId, SubjectKind};
 
 const SETTING: &str = "setting.";
 
-pub(super) fn of_run(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<SystemFacts> {
-    let mut all: Vec<SystemFacts> = Vec::new();
+pub(super) fn of_run(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<SystemInput> {
+    let mut all: Vec<SystemInput> = Vec::new();
     let machine = diagnoses(summary, None);
     for (i, mut system) in systems(facts, summary)
         .chain(media(facts, summary))
@@ -35,29 +32,27 @@ pub(super) fn of_run(facts: &RecordFacts<'_>, summary: &RunFigures) -> Vec<Syste
 fn systems<'a>(
     facts: &'a RecordFacts<'_>,
     summary: &'a RunFigures,
-) -> impl Iterator<Item = SystemFacts> + 'a {
+) -> impl Iterator<Item = SystemInput> + 'a {
     summary.ladders.iter().map(|ladder| {
         let system = ladder.first_system();
         let medium = ladder.medium.as_deref();
-        SystemFacts {
+        let about = AuditSubject::Named(ladder.system.clone());
+        let mut input = SystemInput {
             generator: facts.place(system),
             durability: durability(facts, system, medium),
-            fill: match facts.system(system) {
-                Some(_) if facts.is_mock(system) => Err(Missing::NotForThisLoad),
-                // Whatever is read was loaded before.
-                Some(_) => Ok(1.0),
-                None => Err(Missing::NoSampling),
-            },
             diagnoses: medium
                 .map(|medium| diagnoses(summary, Some(medium)))
                 .unwrap_or_default(),
-            ..common(
-                facts,
-                AuditSubject::Named(ladder.system.clone()),
-                system,
-                medium,
-            )
-        }
+            ..common(facts, about, system, medium)
+        };
+        let fill = match facts.system(system) {
+            Some(_) if facts.is_mock(system) => Err(Missing::NotForThisLoad),
+            // Whatever is read was loaded before.
+            Some(_) => Ok(1.0),
+            None => Err(Missing::NoSampling),
+        };
+        input.figures.put(FigureId::Fill, fill);
+        input
     })
 }
 
@@ -81,7 +76,7 @@ fn fio_of(facts: &RecordFacts<'_>, medium: Option<SubjectId>) -> String {
 fn media<'a>(
     facts: &'a RecordFacts<'_>,
     summary: &'a RunFigures,
-) -> impl Iterator<Item = SystemFacts> + 'a {
+) -> impl Iterator<Item = SystemInput> + 'a {
     summary
         .blocks
         .iter()
@@ -102,23 +97,21 @@ fn media<'a>(
             let fio = fio_of(facts, id);
             // No other tool reports how the space was filled; the record has 0 there.
             let is_unknown = !is_ours(facts, facts.subject(SubjectKind::System, &fio));
-            SystemFacts {
+            let about = AuditSubject::Named(medium.medium.clone());
+            let mut input = SystemInput {
                 // No system is between the generator and the medium.
                 generator: Err(Missing::NotForThisLoad),
                 durability: durability(facts, "", Some(&medium.medium)),
-                fill: match fill {
-                    None => Err(Missing::NotForThisLoad),
-                    Some(_) if is_unknown => Err(Missing::NoSampling),
-                    Some(fill) => Ok(fill),
-                },
                 diagnoses: diagnoses(summary, Some(&medium.medium)),
-                ..common(
-                    facts,
-                    AuditSubject::Named(medium.medium.clone()),
-                    &fio,
-                    Some(&medium.medium),
-                )
-            }
+                ..common(facts, about, &fio, Some(&medium.medium))
+            };
+            let fill = match fill {
+                None => Err(Missing::NotForThisLoad),
+                Some(_) if is_unknown => Err(Missing::NoSampling),
+                Some(fill) => Ok(fill),
+            };
+            input.figures.put(FigureId::Fill, fill);
+            input
         })
 }
 
@@ -128,25 +121,23 @@ fn common(
     about: AuditSubject,
     system: &str,
     medium: Option<&str>,
-) -> SystemFacts {
+) -> SystemInput {
     let own = facts.subject(SubjectKind::System, system);
     let methods = Methods { facts, system: own };
-    let latencies = methods.latencies();
     let id = facts.medium(medium);
     let sampled = facts.value(id, "sampled.compressible_percent");
-    let entropy = sampled
-        .and_then(|value| value.parse::<f64>().ok())
-        .zip(Some(stated_compressible(facts, id)));
-    SystemFacts {
-        latencies,
+    let sampled = sampled.and_then(|value| value.parse::<f64>().ok());
+    let mut input = SystemInput {
+        latencies: methods.latencies(),
         percentiles: methods.percentiles(),
-        entropy: entropy.ok_or(Missing::NoSampling),
-        governor: facts
-            .host("governor")
-            .map(str::to_owned)
-            .ok_or(Missing::NoGovernor),
-        ..SystemFacts::unknown(about)
-    }
+        governor: facts.host("governor").map(str::to_owned),
+        ..SystemInput::unknown(about)
+    };
+    let figures = &mut input.figures;
+    figures.put_some(FigureId::CompressiblePercent, sampled);
+    let stated = stated_compressible(facts, id);
+    figures.put(FigureId::StatedCompressiblePercent, Ok(stated));
+    input
 }
 
 /// Whether plimsoll measured it, and no other tool.
@@ -177,9 +168,9 @@ impl Methods<'_> {
         .collect()
     }
 
-    fn latencies(&self) -> Known<String> {
+    fn latencies(&self) -> Option<String> {
         if is_ours(self.facts, self.system) {
-            return Ok("due".to_owned());
+            return Some("due".to_owned());
         }
         // In a closed loop a transaction is due when it starts.
         worst(
@@ -196,9 +187,9 @@ impl Methods<'_> {
         )
     }
 
-    fn percentiles(&self) -> Known<String> {
+    fn percentiles(&self) -> Option<String> {
         if is_ours(self.facts, self.system) {
-            return Ok("merged".to_owned());
+            return Some("merged".to_owned());
         }
         let values = self
             .values(PERCENTILES_FACT)
@@ -209,18 +200,14 @@ impl Methods<'_> {
 }
 
 /// One method that is not sound is that of all; where one is not known, none is.
-fn worst(methods: Vec<Option<String>>, sound: &[&str]) -> Known<String> {
-    let known: Option<Vec<String>> = methods.into_iter().collect();
-    let known = known.filter(|all| {
-        !all.iter()
-            .any(|own| matches!(own.as_str(), "unknown" | "none"))
-    });
-    let known = known.ok_or(Missing::NoMethod)?;
-    let worst = known
-        .iter()
-        .find(|own| !sound.contains(&own.as_str()))
-        .or(known.first());
-    worst.cloned().ok_or(Missing::NoMethod)
+fn worst(methods: Vec<Option<String>>, sound: &[&str]) -> Option<String> {
+    let known: Vec<String> = methods.into_iter().collect::<Option<_>>()?;
+    let is_unknown = |method: &String| matches!(method.as_str(), "unknown" | "none");
+    if known.iter().any(is_unknown) {
+        return None;
+    }
+    let unsound = known.iter().find(|own| !sound.contains(&own.as_str()));
+    unsound.or(known.first()).cloned()
 }
 
 fn stated_compressible(facts: &RecordFacts<'_>, medium: Option<SubjectId>) -> f64 {
@@ -243,31 +230,21 @@ fn is_on(record: &Record, point: PointId, medium: Option<SubjectId>) -> bool {
 }
 
 /// Settings of the system, of the medium and of the device below that decide about durability.
-pub(super) fn durability(
-    facts: &RecordFacts<'_>,
-    system: &str,
-    medium: Option<&str>,
-) -> Known<BTreeMap<String, String>> {
+pub(super) fn durability(facts: &RecordFacts<'_>, system: &str, medium: Option<&str>) -> Settings {
     let medium = facts.medium(medium);
     let subjects = [facts.subject(SubjectKind::System, system), medium];
     let all = subjects
         .into_iter()
         .flat_map(|subject| facts.of(subject).iter().copied());
-    let settings: BTreeMap<String, String> = all
-        .map(|fact| {
-            (
-                fact.key.strip_prefix(SETTING).unwrap_or(&fact.key),
-                fact.value.clone(),
-            )
-        })
-        .filter(|(key, _)| DURABILITY.contains(key))
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect();
-    if settings.is_empty() {
-        Err(Missing::NoSettings)
-    } else {
-        Ok(settings)
-    }
+    all.map(|fact| {
+        (
+            fact.key.strip_prefix(SETTING).unwrap_or(&fact.key),
+            fact.value.clone(),
+        )
+    })
+    .filter(|(key, _)| DURABILITY.contains(key))
+    .map(|(key, value)| (key.to_owned(), value))
+    .collect()
 }
 
 fn diagnoses(summary: &RunFigures, medium: Option<&str>) -> Vec<DiagnosisSummary> {

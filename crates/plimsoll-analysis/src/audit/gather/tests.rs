@@ -3,16 +3,18 @@
 mod removed;
 
 use super::load::{checkpoints, precision};
-use crate::audit::input::Precision;
+use crate::audit::input::{AuditInput, LoadInput};
+use crate::audit::rules::evaluate;
 use crate::audit::{
     Audit, AuditFault, AuditSubject, Evidence, Missing, Rule, RuleOutcome, RuleVerdict, audit,
     audit_pair,
 };
 use crate::compare::{ComparedSide, unlike};
 use crate::summarise;
+use crate::summary::FigureId;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
-use plimsoll_plan::{Interference, RecordedPlan};
+use plimsoll_plan::{Interference, RecordedPlan, Thresholds};
 use plimsoll_record::fixture;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Absence;
@@ -532,24 +534,45 @@ fn thresholds_are_those_of_the_plan() {
 
 #[test]
 fn three_repeats_take_the_place_of_a_longer_window() {
-    let short = |repeats: u32| {
-        Ok(Precision::TooShort {
-            measured_s: 299.4,
-            repeats,
-        })
+    let too_short = |values: &[f64], measured_s: f64| {
+        let mut load = LoadInput {
+            figures: precision(values, None),
+            ..LoadInput::default()
+        };
+        load.figures.put(FigureId::MeasuredS, Ok(measured_s));
+        let input = AuditInput {
+            loads: vec![load],
+            ..AuditInput::default()
+        };
+        let verdicts = evaluate(&input, &Thresholds::default());
+        let short = verdicts.iter().find(|own| own.rule == Rule::Short).unwrap();
+        match &short.outcome {
+            RuleOutcome::Fired { evidence, .. } => evidence.clone(),
+            _ => Vec::new(),
+        }
     };
-    assert_eq!(precision(&[100.0], None, 299.4), short(1));
-    assert_eq!(precision(&[100.0, 101.0], None, 299.4), short(2));
-    let repeated = precision(&[100.0, 101.0, 99.0], None, 60.0);
+    let no_interval = |repeats| {
+        vec![Evidence::NoInterval {
+            measured_s: 299.4,
+            fewest_s: 300.0,
+            repeats,
+            fewest_repeats: 3,
+        }]
+    };
+    assert_eq!(too_short(&[100.0], 299.4), no_interval(1));
+    assert_eq!(too_short(&[100.0, 101.0], 299.4), no_interval(2));
+    let repeated = precision(&[100.0, 101.0, 99.0], None).read(FigureId::IntervalPercent);
     assert!(
-        matches!(repeated, Ok(Precision::Half { percent, .. }) if (2.0..3.0).contains(&percent)),
+        repeated.is_ok_and(|percent| (2.0..3.0).contains(&percent)),
         "{repeated:?}"
     );
     assert_eq!(
-        precision(&[100.0], None, 299.6),
-        Err(Missing::NoInterval),
+        too_short(&[100.0], 299.6),
+        [],
         "long enough, and one movement"
     );
+    let alone = precision(&[100.0], None).read(FigureId::IntervalPercent);
+    assert_eq!(alone, Err(Missing::NoInterval));
 }
 
 #[test]

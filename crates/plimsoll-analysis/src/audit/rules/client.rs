@@ -1,9 +1,9 @@
 //! Whether the load generator is a part of the figures.
 
 use super::result::RuleResult;
-use crate::audit::input::{GeneratorStops, LoadFacts};
-use crate::audit::{DropCause, Evidence, GeneratorStopCause, Next};
-use crate::summary::FindingKind;
+use crate::audit::input::LoadInput;
+use crate::audit::{DropCause, Evidence, GeneratorStopCause, Missing, Next};
+use crate::summary::{FigureId, FindingKind};
 use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity::{Error, Warning};
 
@@ -19,87 +19,28 @@ const MOST_WITHOUT_CPU: f64 = 5.0;
 /// Percent of all response times that are waits of the generator: most of what was measured is plimsoll.
 const MOSTLY_WAITS: f64 = 50.0;
 
-pub(super) fn client(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    match load.generator {
-        Err(missing) => result.missing(missing),
-        Ok(percent) => {
-            let evidence = Evidence::GeneratorBusy {
-                percent,
-                limit_percent: thresholds.generator,
-            };
-            result.check(
-                percent <= thresholds.generator,
-                evidence,
-                Error,
-                Next::StrengthenClient,
-            );
-        }
-    }
-    match load.stops {
-        Err(missing) => result.missing(missing),
-        Ok(stops) => stopped(&stops, thresholds, result),
-    }
-    match load.lag {
-        Err(missing) => result.missing(missing),
-        Ok((p99_ms, response_p50_ms)) => {
-            let percent = p99_ms * 100.0 / response_p50_ms;
-            let limit_percent = thresholds.lag;
-            let evidence = Evidence::ScheduleLag {
-                p99_ms,
-                response_p50_ms,
-                percent,
-                limit_percent,
-            };
-            result.check(
-                percent <= limit_percent,
-                evidence,
-                Error,
-                Next::StrengthenClient,
-            );
-        }
-    }
-    match load.dropped {
-        Err(missing) => result.missing(missing),
-        Ok((dropped, percent)) => {
-            // The summary decides from how many on they make figures doubtful or invalid.
-            let not_served = load.findings.iter();
-            let not_served =
-                not_served.filter(|own| matches!(own.kind, FindingKind::NotServed { .. }));
-            let alone = if percent > MOST_DROPPED {
-                Error
-            } else {
-                Warning
-            };
-            let severity = not_served.map(|own| own.severity).max().unwrap_or(alone);
-            let cause = if dropped > 0 {
-                drop_cause(load, thresholds)
-            } else {
-                DropCause::None
-            };
-            let next = match cause {
-                DropCause::Generator => Next::StrengthenClient,
-                DropCause::System => Next::OfferLess,
-                DropCause::Unknown | DropCause::None => Next::FindDropCause,
-            };
-            let evidence = Evidence::Dropped {
-                dropped,
-                percent,
-                cause,
-                busy_percent: load.connections.ok(),
-            };
-            result.check(dropped == 0, evidence, severity, next);
-        }
-    }
+pub(super) fn client(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
+    result.at_most(
+        load.figures.read(FigureId::GeneratorPercent),
+        thresholds.generator,
+        (Error, Next::StrengthenClient),
+        |percent, limit_percent| Evidence::GeneratorBusy {
+            percent,
+            limit_percent,
+        },
+    );
+    stopped(load, thresholds, result);
+    lag(load, thresholds, result);
+    dropped(load, thresholds, result);
 }
 
 /// Response times include time in which the generator did not run.
-fn stopped(stops: &GeneratorStops, thresholds: &Thresholds, result: &mut RuleResult) {
-    let GeneratorStops {
-        measured_s,
-        percent,
-        cause,
-        waits_percent,
-    } = *stops;
+fn stopped(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
+    let figures = [FigureId::StoppedPercent, FigureId::MeasuredS];
+    let Some([percent, measured_s]) = result.read(load.figures.read_all(figures)) else {
+        return;
+    };
+    let cause = load.stop_cause;
     let evidence = Evidence::GeneratorStopped {
         stopped_s: percent * measured_s / 100.0,
         measured_s,
@@ -115,33 +56,89 @@ fn stopped(stops: &GeneratorStops, thresholds: &Thresholds, result: &mut RuleRes
         GeneratorStopCause::Unknown => Next::LetClientRun,
     };
     result.check(percent <= MOST_STOPPED, evidence, severity, next);
-    let percent = match waits_percent {
-        Ok(percent) => percent,
-        Err(missing) => return result.missing(missing),
+    let waits = load.figures.read(FigureId::GeneratorWaits);
+    let is_most = waits.is_ok_and(|percent| percent > MOSTLY_WAITS);
+    let severity = if is_most { Error } else { Warning };
+    result.at_most(
+        waits,
+        thresholds.lag,
+        (severity, Next::StrengthenClient),
+        |percent, limit_percent| Evidence::GeneratorWaits {
+            percent,
+            limit_percent,
+        },
+    );
+}
+
+/// How late transactions were begun, against the median response time.
+fn lag(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
+    let Some(p99_ms) = result.read(load.figures.read(FigureId::LagP99)) else {
+        return;
     };
+    let response = load.figures.value(FigureId::P50).filter(|ms| *ms > 0.0);
+    let Some(response_p50_ms) = result.read(response.ok_or(Missing::NoLag)) else {
+        return;
+    };
+    let percent = p99_ms * 100.0 / response_p50_ms;
     let limit_percent = thresholds.lag;
-    let severity = if percent > MOSTLY_WAITS {
+    let evidence = Evidence::ScheduleLag {
+        p99_ms,
+        response_p50_ms,
+        percent,
+        limit_percent,
+    };
+    let within = percent <= limit_percent;
+    result.check(within, evidence, Error, Next::StrengthenClient);
+}
+
+fn dropped(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
+    let figures = [FigureId::Dropped, FigureId::DroppedPercent];
+    let Some([dropped, percent]) = result.read(load.figures.read_all(figures)) else {
+        return;
+    };
+    // The summary decides from how many on they make figures doubtful or invalid.
+    let not_served = load
+        .findings
+        .iter()
+        .filter(|finding| matches!(finding.kind, FindingKind::NotServed { .. }));
+    let alone = if percent > MOST_DROPPED {
         Error
     } else {
         Warning
     };
-    result.check(
-        percent <= limit_percent,
-        Evidence::GeneratorWaits {
-            percent,
-            limit_percent,
-        },
-        severity,
-        Next::StrengthenClient,
-    );
+    let severity = not_served
+        .map(|finding| finding.severity)
+        .max()
+        .unwrap_or(alone);
+    let cause = if dropped > 0.0 {
+        drop_cause(load, thresholds)
+    } else {
+        DropCause::None
+    };
+    let next = match cause {
+        DropCause::Generator => Next::StrengthenClient,
+        DropCause::System => Next::OfferLess,
+        DropCause::Unknown | DropCause::None => Next::FindDropCause,
+    };
+    let evidence = Evidence::Dropped {
+        dropped: dropped as u64,
+        percent,
+        cause,
+        busy_percent: load.figures.value(FigureId::BusyPercent),
+    };
+    result.check(dropped == 0.0, evidence, severity, next);
 }
 
 /// Why transactions were dropped: where the generator had CPU to spare and all of its connections were
 /// waiting for the system, the system was full.
-pub(super) fn drop_cause(load: &LoadFacts, thresholds: &Thresholds) -> DropCause {
-    match (load.generator, load.connections) {
-        (Ok(percent), _) if percent > thresholds.generator => DropCause::Generator,
-        (_, Ok(busy)) if busy >= BUSY => DropCause::System,
-        _ => DropCause::Unknown,
+pub(super) fn drop_cause(load: &LoadInput, thresholds: &Thresholds) -> DropCause {
+    let generator = load.figures.value(FigureId::GeneratorPercent);
+    let connections = load.figures.value(FigureId::BusyPercent);
+    if generator.is_some_and(|percent| percent > thresholds.generator) {
+        DropCause::Generator
+    } else if connections.is_some_and(|percent| percent >= BUSY) {
+        DropCause::System
+    } else {
+        DropCause::Unknown
     }
 }

@@ -18,7 +18,6 @@ pub(super) fn evaluate(file: &Integrity) -> RuleVerdict {
         }
         Integrity::NoDigest => result.fail(Evidence::NoDigest, Error, Next::RestoreFile),
         Integrity::Open => result.missing(Missing::FileOpen),
-        Integrity::Older { .. } => result.missing(Missing::FileOlder),
     }
     result.verdict(Rule::Intact, &AuditSubject::Whole)
 }

@@ -1,7 +1,7 @@
 //! The rule about findings of the summary that no other rule evaluates, so that run and audit have one verdict.
 
 use super::result::RuleResult;
-use crate::audit::input::{AuditInput, LoadFacts, SubjectFindings};
+use crate::audit::input::{AuditInput, LoadInput, SubjectFindings};
 use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleOutcome, RuleVerdict};
 use crate::summary::Finding;
 use plimsoll_record::Severity;
@@ -25,9 +25,9 @@ pub(super) fn evaluate(input: &AuditInput, verdicts: &[RuleVerdict]) -> Vec<Rule
     all
 }
 
-fn of_load(load: &LoadFacts, verdicts: &[RuleVerdict]) -> RuleVerdict {
+fn of_load(load: &LoadInput, verdicts: &[RuleVerdict]) -> RuleVerdict {
     let mut result = evaluate_findings(&load.about, &load.findings, verdicts);
-    if load.measured_s.is_none() {
+    if load.window_s().is_err() {
         result.missing(Missing::NothingMeasured);
     } else if !result.has_fired() {
         result.pass(Evidence::NoFinding);

@@ -2,10 +2,10 @@
 
 use super::client::client;
 use super::plausible::plausible;
-use super::result::RuleResult;
-use crate::audit::input::{Counted, InFlight, LoadFacts, Precision};
+use super::result::{RuleCheck, RuleResult, verdicts};
+use crate::audit::input::LoadInput;
 use crate::audit::{Evidence, Missing, Next, Rule, RuleVerdict};
-use crate::summary::{Conservation, Finding, FindingKind};
+use crate::summary::{FigureId, Finding, FindingKind};
 use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity;
 use plimsoll_record::Severity::{Error, Warning};
@@ -17,39 +17,33 @@ const ROUNDING_S: f64 = 0.5;
 /// So many standard deviations of a count are no chance: 1 in 10,000.
 const CHANCE: f64 = 3.9;
 
-type LoadCheck = fn(&LoadFacts, &Thresholds, &mut RuleResult);
+const RULES: [RuleCheck<LoadInput>; 12] = [
+    (Rule::Little, little),
+    (Rule::Conserve, conserve),
+    (Rule::Steady, steady),
+    (Rule::Short, short),
+    (Rule::Cached, cached),
+    (Rule::Client, client),
+    (Rule::Noise, noise),
+    (Rule::Ratio, ratio),
+    (Rule::Consist, consist),
+    (Rule::Emulated, emulated),
+    (Rule::Virtual, simulated),
+    (Rule::Plausible, plausible),
+];
 
-pub(super) fn evaluate(load: &LoadFacts, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, LoadCheck); 12] = [
-        (Rule::Little, little),
-        (Rule::Conserve, conserve),
-        (Rule::Steady, steady),
-        (Rule::Short, short),
-        (Rule::Cached, cached),
-        (Rule::Client, client),
-        (Rule::Noise, noise),
-        (Rule::Ratio, ratio),
-        (Rule::Consist, consist),
-        (Rule::Emulated, emulated),
-        (Rule::Virtual, simulated),
-        (Rule::Plausible, plausible),
-    ];
-    let cut = load.cut.map(|acknowledged| durable(load, acknowledged));
-    let suspicion = (!load.suspicions.is_empty()).then(|| suspected(load));
-    rules
-        .into_iter()
-        .map(|(rule, check)| {
-            let mut result = RuleResult::default();
-            check(load, thresholds, &mut result);
-            result.verdict(rule, &load.about)
-        })
-        .chain(cut)
-        .chain(suspicion)
-        .collect()
+pub(super) fn evaluate(load: &LoadInput, thresholds: &Thresholds) -> Vec<RuleVerdict> {
+    let mut all = verdicts(&RULES, load, &load.about, thresholds);
+    let acknowledged = load.figures.value(FigureId::Acknowledged);
+    all.extend(acknowledged.map(|acknowledged| durable(load, acknowledged as u64)));
+    if !load.suspicions.is_empty() {
+        all.push(suspected(load));
+    }
+    all
 }
 
 /// The findings of the summary on the same subject.
-fn found(load: &LoadFacts, is: fn(&FindingKind) -> bool) -> impl Iterator<Item = &Finding> {
+fn found(load: &LoadInput, is: fn(&FindingKind) -> bool) -> impl Iterator<Item = &Finding> {
     load.findings
         .iter()
         .filter(move |finding| is(&finding.kind))
@@ -66,7 +60,7 @@ fn percent_off(a: f64, b: f64) -> f64 {
 }
 
 /// Little, "A Proof for the Queuing Formula: L = λW", Operations Research 9 (3), 1961.
-fn little(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+fn little(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
     let own = found(load, |kind| matches!(kind, FindingKind::InFlightOff { .. })).next();
     if let Some(finding) = own {
         let next = match finding.kind {
@@ -77,41 +71,41 @@ fn little(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
         };
         return result.fail(evidence(finding), finding.severity, next);
     }
-    match load.in_flight {
-        Err(missing) => result.missing(missing),
-        Ok(InFlight {
-            per_second,
-            mean_ms,
-            asked,
-            edges_percent,
-        }) => {
-            let found = per_second * mean_ms / 1e3;
-            let off_percent = percent_off(found, asked);
-            let limit_percent = thresholds.in_flight.max(edges_percent);
-            let evidence = Evidence::InFlight {
-                per_second,
-                mean_ms,
-                found,
-                asked,
-                off_percent,
-                limit_percent,
-            };
-            let off = off_percent.abs();
-            if off > thresholds.in_flight && off <= edges_percent {
-                // It may be right and it may be wrong: the window is too short for its longest transaction.
-                return result.missing(Missing::TooShortForLongest);
-            }
-            let next = if off_percent < 0.0 {
-                Next::FindIdleUsers
-            } else {
-                Next::AskForWindow
-            };
-            result.check(off <= limit_percent, evidence, Error, next);
-        }
+    let figures = [
+        FigureId::InFlight,
+        FigureId::PerSecond,
+        FigureId::TimeInFlight,
+    ];
+    let Some([asked, per_second, mean_ms]) = result.read(load.figures.read_all(figures)) else {
+        return;
+    };
+    let edges = load.figures.value(FigureId::InFlightEdges);
+    let edges_percent = edges.unwrap_or_default();
+    let found = per_second * mean_ms / 1e3;
+    let off_percent = percent_off(found, asked);
+    let limit_percent = thresholds.in_flight.max(edges_percent);
+    let evidence = Evidence::InFlight {
+        per_second,
+        mean_ms,
+        found,
+        asked,
+        off_percent,
+        limit_percent,
+    };
+    let off = off_percent.abs();
+    if off > thresholds.in_flight && off <= edges_percent {
+        // It may be right and it may be wrong: the window is too short for its longest transaction.
+        return result.missing(Missing::TooShortForLongest);
     }
+    let next = if off_percent < 0.0 {
+        Next::FindIdleUsers
+    } else {
+        Next::AskForWindow
+    };
+    result.check(off <= limit_percent, evidence, Error, next);
 }
 
-fn conserve(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
+fn conserve(load: &LoadInput, _: &Thresholds, result: &mut RuleResult) {
     found(load, |kind| {
         matches!(
             kind,
@@ -124,27 +118,28 @@ fn conserve(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
         )
     })
     .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::DistrustCounts));
-    match load.counted {
-        Err(missing) => result.missing(missing),
-        Ok(Counted::PerSecond(Conservation::Holds { seconds })) => {
-            result.pass(Evidence::Conserved { seconds })
+    // Second by second, or as a table has them.
+    let counts = [FigureId::Offered, FigureId::Settled];
+    match (
+        load.figures.read(FigureId::ConservedS),
+        load.figures.read_all(counts),
+    ) {
+        (Ok(seconds), _) => result.pass(Evidence::Conserved {
+            seconds: seconds as u64,
+        }),
+        (Err(_), Ok([offered, settled])) => {
+            let evidence = Evidence::Counted {
+                offered: offered as u64,
+                settled: settled as u64,
+            };
+            result.check(offered == settled, evidence, Error, Next::DistrustCounts);
         }
-        // Both have a finding.
-        Ok(Counted::PerSecond(Conservation::Broken { .. } | Conservation::Open { .. })) => {}
-        Ok(Counted::PerSecond(Conservation::Unknown)) => result.missing(Missing::NoCounts),
-        Ok(Counted::Table { offered, settled }) => {
-            result.check(
-                offered == settled,
-                Evidence::Counted { offered, settled },
-                Error,
-                Next::DistrustCounts,
-            );
-        }
+        (Err(missing), Err(_)) => result.missing(missing),
     }
 }
 
 /// A search goes where a system does not keep up; there the summary has its finding as a note.
-fn excused(load: &LoadFacts, is: fn(&FindingKind) -> bool, severity: Severity) -> Severity {
+fn excused(load: &LoadInput, is: fn(&FindingKind) -> bool, severity: Severity) -> Severity {
     found(load, is)
         .map(|finding| finding.severity)
         .max()
@@ -152,7 +147,7 @@ fn excused(load: &LoadFacts, is: fn(&FindingKind) -> bool, severity: Severity) -
 }
 
 /// Above a load line nothing is steady, and that is what was to be found out.
-fn unsteadiness(load: &LoadFacts) -> Severity {
+fn unsteadiness(load: &LoadInput) -> Severity {
     if load.above_line {
         Severity::Note
     } else {
@@ -164,15 +159,22 @@ fn unsteadiness(load: &LoadFacts) -> Severity {
     }
 }
 
-fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+fn steady(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
     let severity = unsteadiness(load);
+    let figures = &load.figures;
+    let responses = figures.read_all([
+        FigureId::ResponseRange,
+        FigureId::ResponseSlope,
+        FigureId::ResponseRangeByChance,
+        FigureId::ResponseSlopeByChance,
+    ]);
     // The rate of an open loop is that of its arrivals: alone it proves nothing.
-    let unproven = match (load.measured_s, load.open, load.responses) {
-        (None, ..) => Some(Missing::NoWindow),
-        (Some(measured_s), ..) if measured_s + ROUNDING_S < thresholds.window => {
+    let unproven = match (load.window_s(), responses) {
+        (Err(missing), _) => Some(missing),
+        (Ok(measured_s), _) if measured_s + ROUNDING_S < thresholds.window => {
             Some(Missing::TooShort)
         }
-        (_, true, Err(missing)) => Some(missing),
+        (Ok(_), Err(missing)) if load.open => Some(missing),
         _ => None,
     };
     let mut hold = |within: bool, evidence: Evidence| match unproven.filter(|_| within) {
@@ -181,54 +183,48 @@ fn steady(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     };
     let range = thresholds.steady_range;
     let slope = thresholds.steady_slope;
-    if let (true, Ok(own)) = (load.open, load.responses) {
-        let range_limit_percent = range.max(own.range_by_chance_percent);
-        let slope_limit_percent = slope.max(own.slope_by_chance_percent);
-        let range_percent = own.range_percent;
-        let slope_percent = own.slope_percent;
+    if let (true, Ok([range_percent, slope_percent, by_chance, slope_by_chance])) =
+        (load.open, responses)
+    {
+        let range_limit_percent = range.max(by_chance);
+        let slope_limit_percent = slope.max(slope_by_chance);
         let within =
             range_percent <= range_limit_percent && slope_percent.abs() <= slope_limit_percent;
-        hold(
-            within,
-            Evidence::ResponseTimes {
-                range_percent,
-                slope_percent,
-                range_limit_percent,
-                slope_limit_percent,
-            },
-        );
+        let evidence = Evidence::ResponseTimes {
+            range_percent,
+            slope_percent,
+            range_limit_percent,
+            slope_limit_percent,
+        };
+        hold(within, evidence);
     }
-    if let Ok(trend) = load.trend {
-        let within = trend.range_percent <= range && trend.slope_percent.abs() <= slope;
+    let trend = figures.read_all([FigureId::RangePercent, FigureId::SlopePercent]);
+    if let Ok([range_percent, slope_percent]) = trend {
+        let within = range_percent <= range && slope_percent.abs() <= slope;
         let evidence = Evidence::Held {
-            range_percent: trend.range_percent,
-            slope_percent: trend.slope_percent,
+            range_percent,
+            slope_percent,
             range_limit_percent: range,
             slope_limit_percent: slope,
         };
-        if within || !trend.by_chance {
+        if within || !load.trend_by_chance {
             hold(within, evidence);
         }
     }
-    if let Ok((off_percent, by_chance)) = load.halves {
-        let limit_percent = thresholds.halves.max(by_chance);
-        hold(
-            off_percent.abs() <= limit_percent,
-            Evidence::Halves {
-                off_percent,
-                limit_percent,
-            },
-        );
+    let halves = figures.read(FigureId::HalvesPercent);
+    if let Ok(off_percent) = halves {
+        let by_chance = figures.value(FigureId::HalvesByChance);
+        let limit_percent = thresholds.halves.max(by_chance.unwrap_or_default());
+        let evidence = Evidence::Halves {
+            off_percent,
+            limit_percent,
+        };
+        hold(off_percent.abs() <= limit_percent, evidence);
     }
-    match load.trend {
-        Err(missing) => result.missing(missing),
-        Ok(trend) if trend.by_chance => result.missing(Missing::TooFew),
-        Ok(_) => {}
+    if result.read(trend).is_some() && load.trend_by_chance {
+        result.missing(Missing::TooFew);
     }
-    load.halves
-        .err()
-        .into_iter()
-        .for_each(|missing| result.missing(missing));
+    result.read(halves);
 }
 
 fn is_too_short(kind: &FindingKind) -> bool {
@@ -254,7 +250,7 @@ fn next_of_short(kind: &FindingKind) -> Next {
     }
 }
 
-fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
+fn short(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
     let (few, others): (Vec<&Finding>, Vec<&Finding>) = found(load, is_too_short)
         .partition(|finding| matches!(finding.kind, FindingKind::FewIntervals { .. }));
     let fail = |finding: &Finding, result: &mut RuleResult| {
@@ -263,52 +259,35 @@ fn short(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
     };
     let is_stated = !others.is_empty();
     others.into_iter().for_each(|finding| fail(finding, result));
-    if let Some(measured_s) = load
-        .measured_s
-        .filter(|measured_s| *measured_s + ROUNDING_S < thresholds.window)
+    let window_s = load.window_s();
+    if let Ok(measured_s) = window_s
+        && measured_s + ROUNDING_S < thresholds.window
         && !is_stated
     {
-        result.fail(
-            Evidence::Window {
-                measured_s,
-                fewest_s: thresholds.window,
-            },
-            Warning,
-            Next::MeasureLonger,
-        );
+        let evidence = Evidence::Window {
+            measured_s,
+            fewest_s: thresholds.window,
+        };
+        result.fail(evidence, Warning, Next::MeasureLonger);
     }
     precision(load, thresholds, result);
     few.into_iter().for_each(|finding| fail(finding, result));
-    match load.checkpoints {
-        Err(missing) => result.missing(missing),
-        Ok(found) => {
-            let fewest = thresholds.checkpoints;
-            result.check(
-                found >= fewest,
-                Evidence::Checkpoints { found, fewest },
-                Warning,
-                Next::MeasureLonger,
-            );
-        }
+    result.at_least(
+        load.figures.read(FigureId::Checkpoints),
+        thresholds.checkpoints,
+        Next::MeasureLonger,
+        |found, fewest| Evidence::Checkpoints { found, fewest },
+    );
+    let written = [FigureId::DriveCacheMb, FigureId::WrittenMb];
+    if let Some([cache_mb, written_mb]) = result.read(load.figures.read_all(written)) {
+        let evidence = Evidence::Written {
+            written_mb,
+            cache_mb,
+        };
+        let is_enough = written_mb >= cache_mb;
+        result.check(is_enough, evidence, Warning, Next::MeasureLonger);
     }
-    match load.written {
-        Err(missing) => result.missing(missing),
-        Ok((written_mb, cache_mb)) => {
-            let evidence = Evidence::Written {
-                written_mb,
-                cache_mb,
-            };
-            result.check(
-                written_mb >= cache_mb,
-                evidence,
-                Warning,
-                Next::MeasureLonger,
-            );
-        }
-    }
-    if load.measured_s.is_none() {
-        result.missing(Missing::NoWindow);
-    }
+    result.read(window_s);
 }
 
 /// Longer windows do not make repeats agree.
@@ -320,90 +299,75 @@ fn next_of_interval(of_repeats: bool) -> Next {
 }
 
 /// Of the rate; of an open loop, whose rate is given, of the mean response time.
-fn precision(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    match load.precision {
-        Err(missing) => result.missing(missing),
-        Ok(Precision::Half {
-            percent,
-            of_repeats,
-            ..
-        }) if load.open => {
-            let limit_percent = thresholds.response_interval;
-            let evidence = Evidence::ResponseInterval {
-                percent,
-                limit_percent,
-            };
-            result.check(
-                percent <= limit_percent,
-                evidence,
-                unsteadiness(load),
-                next_of_interval(of_repeats),
-            );
-        }
-        Ok(Precision::Half {
-            percent,
-            measured_s,
-            of_repeats,
-        }) => {
-            let limit_percent = thresholds.interval;
-            let evidence = Evidence::Interval {
-                percent,
-                limit_percent,
-                measured_s,
-            };
-            result.check(
-                percent <= limit_percent,
-                evidence,
-                Warning,
-                next_of_interval(of_repeats),
-            );
-        }
-        Ok(Precision::TooShort {
-            measured_s,
-            repeats,
-        }) => {
-            let fewest_repeats = FEWEST_REPEATS as u32;
+fn precision(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
+    let measured_s = load.figures.value(FigureId::MeasuredS);
+    let runs = load.figures.value(FigureId::Runs);
+    let is_repeated = runs.is_some_and(|runs| runs >= FEWEST_REPEATS as f64);
+    let next = next_of_interval(is_repeated);
+    match (
+        load.figures.read(FigureId::IntervalPercent),
+        measured_s,
+        runs,
+    ) {
+        // The clock may cut a window by a fraction of a second.
+        (Err(Missing::NoInterval), Some(measured_s), Some(runs))
+            if !is_repeated && measured_s + ROUNDING_S < SHORTEST_S =>
+        {
             let evidence = Evidence::NoInterval {
                 measured_s,
                 fewest_s: SHORTEST_S,
-                repeats,
-                fewest_repeats,
+                repeats: runs as u32,
+                fewest_repeats: FEWEST_REPEATS as u32,
             };
             // A search tries many loads, and its answer is the load line.
             let severity = if load.probe { Severity::Note } else { Warning };
             result.fail(evidence, severity, Next::MeasureLongerOrRepeat);
         }
+        (interval, ..) if load.open => result.at_most(
+            interval,
+            thresholds.response_interval,
+            (unsteadiness(load), next),
+            |percent, limit_percent| Evidence::ResponseInterval {
+                percent,
+                limit_percent,
+            },
+        ),
+        (interval, ..) => result.at_most(
+            interval,
+            thresholds.interval,
+            (Warning, next),
+            |percent, limit_percent| Evidence::Interval {
+                percent,
+                limit_percent,
+                measured_s,
+            },
+        ),
     }
 }
 
 /// Either is enough: data that fit into memory will be read from it sooner or later, and data that are not
 /// read from the device do not show how it reads.
-fn cached(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    match load.sizes {
-        Err(_) if load.buffered == Ok(true) => {
-            result.fail(Evidence::PageCache, Warning, Next::BypassCache);
-        }
+fn cached(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
+    match load
+        .figures
+        .read_all([FigureId::DataMb, FigureId::MemoryMb])
+    {
+        Err(_) if load.buffered => result.fail(Evidence::PageCache, Warning, Next::BypassCache),
         Err(missing) => result.missing(missing),
-        Ok((data_mb, memory_mb)) => {
+        Ok([data_mb, memory_mb]) => {
             let evidence = Evidence::DataAndMemory { data_mb, memory_mb };
             result.check(data_mb >= memory_mb, evidence, Warning, Next::GrowData);
         }
     }
-    match load.reads {
-        Err(missing) => result.missing(missing),
-        Ok(per_transaction) => {
-            let evidence = Evidence::DeviceReads {
-                per_transaction,
-                fewest: thresholds.reads,
-            };
-            result.check(
-                per_transaction >= thresholds.reads,
-                evidence,
-                Warning,
-                Next::GrowData,
-            );
-        }
-    }
+    result.at_least(
+        load.figures.read(FigureId::DeviceReads),
+        thresholds.reads,
+        Next::GrowData,
+        |per_transaction, fewest| Evidence::DeviceReads {
+            per_transaction,
+            fewest,
+        },
+    );
 }
 
 fn is_lost(kind: &FindingKind) -> bool {
@@ -414,7 +378,7 @@ fn is_lost(kind: &FindingKind) -> bool {
 }
 
 /// What a power cut showed.
-fn durable(load: &LoadFacts, acknowledged: u64) -> RuleVerdict {
+fn durable(load: &LoadInput, acknowledged: u64) -> RuleVerdict {
     let mut result = RuleResult::default();
     found(load, is_lost)
         .for_each(|finding| result.fail(evidence(finding), finding.severity, Next::MakeDurable));
@@ -427,7 +391,7 @@ fn durable(load: &LoadFacts, acknowledged: u64) -> RuleVerdict {
 }
 
 /// Rates at which reads cannot have come from the medium.
-fn suspected(load: &LoadFacts) -> RuleVerdict {
+fn suspected(load: &LoadInput) -> RuleVerdict {
     let mut result = RuleResult::default();
     for evidence in &load.suspicions {
         result.fail(evidence.clone(), Warning, Next::VerifyFile);
@@ -435,38 +399,25 @@ fn suspected(load: &LoadFacts) -> RuleVerdict {
     result.verdict(Rule::Thin, &load.about)
 }
 
-fn noise(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    match load.steal {
-        Err(missing) => result.missing(missing),
-        Ok(percent) => {
-            let evidence = Evidence::Steal {
-                percent,
-                limit_percent: thresholds.steal,
-            };
-            result.check(
-                percent <= thresholds.steal,
-                evidence,
-                Warning,
-                Next::QuietMachine,
-            );
-        }
-    }
-    match load.other_cpu {
-        Err(missing) => result.missing(missing),
-        Ok(percent) => {
-            let limit_percent = thresholds.other_cpu;
-            let evidence = Evidence::OtherCpu {
-                percent,
-                limit_percent,
-            };
-            result.check(
-                percent <= limit_percent,
-                evidence,
-                Warning,
-                Next::QuietMachine,
-            );
-        }
-    }
+fn noise(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
+    result.at_most(
+        load.figures.read(FigureId::StealPercent),
+        thresholds.steal,
+        (Warning, Next::QuietMachine),
+        |percent, limit_percent| Evidence::Steal {
+            percent,
+            limit_percent,
+        },
+    );
+    result.at_most(
+        load.figures.read(FigureId::OtherCpuPercent),
+        thresholds.other_cpu,
+        (Warning, Next::QuietMachine),
+        |percent, limit_percent| Evidence::OtherCpu {
+            percent,
+            limit_percent,
+        },
+    );
 }
 
 /// Percent that TPM/NOPM is off by chance, or that of two sides differ by: New-Orders are a share p of all n transactions,
@@ -481,31 +432,26 @@ pub(super) fn scatter(thresholds: &Thresholds, orders: &[f64]) -> f64 {
             .sqrt()
 }
 
-fn ratio(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    match load.tpm_nopm {
-        Err(missing) => result.missing(missing),
-        Ok((tpm, nopm, orders)) => {
-            let found = tpm / nopm;
-            let expected = thresholds.tpm_per_nopm;
-            let off_percent = percent_off(found, expected);
-            let limit_percent = thresholds
-                .ratio
-                .max(orders.map_or(0.0, |orders| scatter(thresholds, &[orders])));
-            let evidence = Evidence::TpmPerNopm {
-                found,
-                expected,
-                off_percent,
-                limit_percent,
-            };
-            // NOPM can be quoted whatever TPM counts.
-            result.check(
-                off_percent.abs() <= limit_percent,
-                evidence,
-                Warning,
-                Next::CountTransactions,
-            );
-        }
-    }
+fn ratio(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
+    let figures = load.figures.read_all([FigureId::Nopm, FigureId::Tpm]);
+    let Some([nopm, tpm]) = result.read(figures) else {
+        return;
+    };
+    let found = tpm / nopm;
+    let expected = thresholds.tpm_per_nopm;
+    let off_percent = percent_off(found, expected);
+    let orders = load.figures.value(FigureId::NewOrders);
+    let by_chance = orders.map_or(0.0, |orders| scatter(thresholds, &[orders]));
+    let limit_percent = thresholds.ratio.max(by_chance);
+    let evidence = Evidence::TpmPerNopm {
+        found,
+        expected,
+        off_percent,
+        limit_percent,
+    };
+    // NOPM can be quoted whatever TPM counts.
+    let within = off_percent.abs() <= limit_percent;
+    result.check(within, evidence, Warning, Next::CountTransactions);
 }
 
 /// What another tool reports, and no condition on its database.
@@ -518,7 +464,7 @@ fn is_of_tool(detail: &CheckDetail) -> bool {
     )
 }
 
-fn consist(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
+fn consist(load: &LoadInput, _: &Thresholds, result: &mut RuleResult) {
     found(load, |kind| {
         matches!(
             kind,
@@ -534,15 +480,13 @@ fn consist(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
         };
         result.fail(evidence(finding), finding.severity, next);
     });
-    match &load.conditions {
-        Err(missing) => result.missing(*missing),
-        Ok((verified, failed)) => {
-            let evidence = Evidence::Conditions {
-                verified: *verified,
-                failed: failed.clone(),
-            };
-            result.check(failed.is_empty(), evidence, Error, Next::KeepDatabaseAndAsk);
-        }
+    if let Some(verified) = result.read(load.figures.read(FigureId::ConditionsVerified)) {
+        let evidence = Evidence::Conditions {
+            verified: verified as u32,
+            failed: load.failed_conditions.clone(),
+        };
+        let holds = load.failed_conditions.is_empty();
+        result.check(holds, evidence, Error, Next::KeepDatabaseAndAsk);
     }
 }
 
@@ -555,72 +499,53 @@ fn is_behind(kind: &FindingKind) -> bool {
     )
 }
 
-/// The summary evaluates it: the severity of lateness depends on what it adds to all operations.
 /// From here on the costs of CPU, which are assumed, decide more than the drive, in percent.
 const MOSTLY_CPU: f64 = 50.0;
 
-fn simulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
-    let simulated = match &load.simulated {
-        Ok(simulated) => simulated,
-        Err(missing) => return result.missing(*missing),
+fn simulated(load: &LoadInput, _: &Thresholds, result: &mut RuleResult) {
+    let Some(percent) = result.read(load.figures.read(FigureId::SimulatedCpu)) else {
+        return;
     };
     let cpu = Evidence::SimulatedCpu {
-        percent: simulated.cpu_percent,
+        percent,
         limit_percent: MOSTLY_CPU,
     };
-    result.check(
-        simulated.cpu_percent <= MOSTLY_CPU,
-        cpu,
-        Severity::Note,
-        Next::OtherCpuSpeeds,
-    );
-    match &simulated.memory {
+    let is_little = percent <= MOSTLY_CPU;
+    result.check(is_little, cpu, Severity::Note, Next::OtherCpuSpeeds);
+    match load.simulated_memory.clone() {
         Some(memory) => {
-            let memory = memory.clone();
-            result.fail(
-                Evidence::SimulatedMemory { memory },
-                Warning,
-                Next::MemoryOnRealDrive,
-            );
+            let evidence = Evidence::SimulatedMemory { memory };
+            result.fail(evidence, Warning, Next::MemoryOnRealDrive);
         }
         None => result.pass(Evidence::SimulatedEnough),
     }
 }
 
-fn emulated(load: &LoadFacts, _: &Thresholds, result: &mut RuleResult) {
+/// The summary evaluates it: the severity of lateness depends on what it adds to all operations.
+fn emulated(load: &LoadInput, _: &Thresholds, result: &mut RuleResult) {
     found(load, is_behind).for_each(|finding| {
         result.fail(evidence(finding), finding.severity, Next::SlowerDriveOrLess)
     });
-    match &load.emulated {
-        _ if found(load, |kind| {
-            matches!(kind, FindingKind::EmulationUnreported { .. })
-        })
-        .next()
-        .is_some() =>
-        {
-            result.missing(Missing::EmulationUnreported)
-        }
-        _ if found(load, |kind| {
-            matches!(kind, FindingKind::EmulationTooFew { .. })
-        })
-        .next()
-        .is_some() =>
-        {
-            result.missing(Missing::TooFew)
-        }
-        Err(missing) => result.missing(*missing),
-        Ok((drive, ops, late_percent, beyond_percent)) => {
-            // A finding takes precedence.
-            if found(load, is_behind).next().is_none() {
-                let late_percent = *late_percent;
-                let beyond_percent = *beyond_percent;
-                result.pass(Evidence::KeptUp {
-                    drive: drive.clone(),
-                    ops: *ops,
-                    late_percent,
-                    beyond_percent,
-                });
-            }
-        }
+    let has = |is: fn(&FindingKind) -> bool| found(load, is).next().is_some();
+    if has(|kind| matches!(kind, FindingKind::EmulationUnreported { .. })) {
+        return result.missing(Missing::EmulationUnreported);
+    }
+    if has(|kind| matches!(kind, FindingKind::EmulationTooFew { .. })) {
+        return result.missing(Missing::TooFew);
+    }
+    let figures = [
+        FigureId::EmulatedOps,
+        FigureId::LatePercent,
+        FigureId::BeyondPercent,
+    ];
+    if let Some([ops, late_percent, beyond_percent]) = result.read(load.figures.read_all(figures))
+        && !has(is_behind)
+    {
+        result.pass(Evidence::KeptUp {
+            drive: load.drive.clone(),
+            ops: ops as u64,
+            late_percent,
+            beyond_percent,
+        });
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::scatter;
-use super::result::RuleResult;
+use super::result::{RuleCheck, RuleResult, verdicts};
 use super::system::is_unsafe;
-use crate::audit::input::{Known, Pair};
-use crate::audit::{AuditSubject, Evidence, Next, Rule, RuleVerdict};
+use crate::audit::input::{AuditedSide, Known, LoadMaintenance, Pair, Settings};
+use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleVerdict};
+use crate::summary::FigureId;
 use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity::{Error, Warning};
 
@@ -28,50 +29,61 @@ pub(in crate::audit) const BACKUPS: &str = "backups";
 /// Set apart from the configuration by rules of their own.
 pub(in crate::audit) const VICTIMS: &str = "loaded systems";
 
-type PairCheck = fn(&Pair, &Thresholds, &mut RuleResult);
+const RULES: [RuleCheck<Pair>; 8] = [
+    (Rule::SameBox, same_box),
+    (Rule::Durable, durable),
+    (Rule::Maint, maintained),
+    (Rule::OneFactor, one_factor),
+    (Rule::Victims, victims),
+    (Rule::Ratio, ratio),
+    (Rule::Size, size),
+    (Rule::Repeat, repeat),
+];
 
 pub(super) fn evaluate(pair: &Pair, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, PairCheck); 8] = [
-        (Rule::SameBox, same_box),
-        (Rule::Durable, durable),
-        (Rule::Maint, maintained),
-        (Rule::OneFactor, one_factor),
-        (Rule::Victims, victims),
-        (Rule::Ratio, ratio),
-        (Rule::Size, size),
-        (Rule::Repeat, repeat),
-    ];
     let about = AuditSubject::Pair {
         first: pair.first.name.clone(),
         second: pair.second.name.clone(),
     };
-    rules
-        .into_iter()
-        .map(|(rule, check)| {
-            let mut result = RuleResult::default();
-            check(pair, thresholds, &mut result);
-            result.verdict(rule, &about)
-        })
-        .collect()
+    verdicts(&RULES, pair, &about, thresholds)
 }
 
-/// Both sides' figures; else notes the missing input.
+/// An input of both sides; else notes that it is missing.
 fn both<'a, T>(
-    first: &'a Known<T>,
-    second: &'a Known<T>,
+    pair: &'a Pair,
+    input: impl Fn(&'a AuditedSide) -> Known<T>,
     result: &mut RuleResult,
-) -> Option<(&'a T, &'a T)> {
-    match (first, second) {
-        (Ok(first), Ok(second)) => Some((first, second)),
-        (Err(missing), _) | (_, Err(missing)) => {
-            result.missing(*missing);
-            None
-        }
+) -> Option<(T, T)> {
+    let first = result.read(input(&pair.first))?;
+    Some((first, result.read(input(&pair.second))?))
+}
+
+fn both_figures(pair: &Pair, figure: FigureId, result: &mut RuleResult) -> Option<(f64, f64)> {
+    both(pair, |side| side.figures.read(figure), result)
+}
+
+fn durability(side: &AuditedSide) -> Known<&Settings> {
+    stated(&side.durability, Missing::NoSettings)
+}
+
+fn configuration(side: &AuditedSide) -> Known<&Settings> {
+    stated(&side.configuration, Missing::NoConfiguration)
+}
+
+fn stated(settings: &Settings, missing: Missing) -> Known<&Settings> {
+    match settings.is_empty() {
+        true => Err(missing),
+        false => Ok(settings),
     }
 }
 
+fn maintenance(side: &AuditedSide) -> Known<&[LoadMaintenance]> {
+    let maintained = side.maintained.as_deref();
+    maintained.map_err(|missing| *missing)
+}
+
 fn same_box(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
-    let Some((first, second)) = both(&pair.first.generator, &pair.second.generator, result) else {
+    let Some((first, second)) = both(pair, |side| side.generator, result) else {
         return;
     };
     let evidence = Evidence::GeneratorsAt {
@@ -88,8 +100,7 @@ fn same_box(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
 }
 
 fn durable(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
-    let Some((first, second)) = both(&pair.first.durability, &pair.second.durability, result)
-    else {
+    let Some((first, second)) = both(pair, durability, result) else {
         return;
     };
     let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
@@ -106,11 +117,7 @@ fn durable(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
 }
 
 /// A drive's cache may differ with the drive: what counts is whether one side gives up what the other keeps.
-pub(crate) fn unequal(
-    name: &str,
-    first: &BTreeMap<String, String>,
-    second: &BTreeMap<String, String>,
-) -> Option<Evidence> {
+pub(crate) fn unequal(name: &str, first: &Settings, second: &Settings) -> Option<Evidence> {
     (is_weak(first, name) != is_weak(second, name)).then(|| Evidence::SettingsDiffer {
         setting: name.to_owned(),
         first: value_or_dash(first, name).to_owned(),
@@ -119,36 +126,35 @@ pub(crate) fn unequal(
 }
 
 /// Runs of one side that do not agree have all their values here.
-fn is_weak(settings: &BTreeMap<String, String>, name: &str) -> bool {
+fn is_weak(settings: &Settings, name: &str) -> bool {
     settings.get(name).is_some_and(|all| {
         all.split(" | ")
             .any(|value| is_unsafe(settings, name, value))
     })
 }
 
-fn value_or_dash<'a>(side: &'a BTreeMap<String, String>, key: &str) -> &'a str {
+fn value_or_dash<'a>(side: &'a Settings, key: &str) -> &'a str {
     side.get(key).map_or("–", String::as_str)
 }
 
 fn maintained(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
-    let Some((first, second)) = both(&pair.first.maintained, &pair.second.maintained, result)
-    else {
+    let Some((first, second)) = both(pair, maintenance, result) else {
         return;
     };
     let mut compared = false;
-    for (load, first) in first {
-        let Some((_, second)) = second.iter().find(|(other, _)| other == load) else {
+    for first in first {
+        let Some(second) = second.iter().find(|second| second.load == first.load) else {
             continue;
         };
-        let kinds: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+        let kinds: BTreeSet<&String> = first.ran.keys().chain(second.ran.keys()).collect();
         for kind in kinds {
-            let Some((a, b)) = times(first, kind).zip(times(second, kind)) else {
+            let Some((a, b)) = times(&first.ran, kind).zip(times(&second.ran, kind)) else {
                 continue;
             };
-            let what = if load.is_empty() {
+            let what = if first.load.is_empty() {
                 kind.clone()
             } else {
-                format!("{kind} ({load})")
+                format!("{kind} ({})", first.load)
             };
             let evidence = Evidence::Maintenance {
                 what,
@@ -165,7 +171,7 @@ fn maintained(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
         }
     }
     if !compared {
-        result.missing(crate::audit::Missing::NoMaintenance);
+        result.missing(Missing::NoMaintenance);
     }
 }
 
@@ -179,11 +185,7 @@ fn one_factor(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
     if let Some(evidence) = &pair.unlike {
         result.fail(evidence.clone(), Error, Next::SameWorkload);
     }
-    let Some((first, second)) = both(
-        &pair.first.configuration,
-        &pair.second.configuration,
-        result,
-    ) else {
+    let Some((first, second)) = both(pair, configuration, result) else {
         return;
     };
     let keys: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
@@ -252,14 +254,14 @@ fn victims(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
     let noise_first = pair.first.noise.clone();
     let noise_second = pair.second.noise.clone();
     if noise_first == noise_second {
-        return result.missing(crate::audit::Missing::NoNoise);
+        return result.missing(Missing::NoNoise);
     }
-    let Some((first, second)) = both(&pair.first.victims, &pair.second.victims, result) else {
+    let Some((first, second)) = both_figures(pair, FigureId::Victims, result) else {
         return;
     };
     let evidence = Evidence::Victims {
-        first: *first,
-        second: *second,
+        first: first as u32,
+        second: second as u32,
         noise_first,
         noise_second,
     };
@@ -267,19 +269,18 @@ fn victims(pair: &Pair, _: &Thresholds, result: &mut RuleResult) {
 }
 
 fn ratio(pair: &Pair, thresholds: &Thresholds, result: &mut RuleResult) {
-    let Some((first, second)) = both(&pair.first.tpm_per_nopm, &pair.second.tpm_per_nopm, result)
-    else {
+    let Some((first, second)) = both_figures(pair, FigureId::TpmPerNopm, result) else {
         return;
     };
     let off_percent = (second / first - 1.0) * 100.0;
-    let counted: Vec<f64> = [pair.first.new_orders, pair.second.new_orders]
+    let counted: Vec<f64> = [&pair.first, &pair.second]
         .into_iter()
-        .flatten()
+        .filter_map(|side| side.figures.value(FigureId::NewOrders))
         .collect();
     let limit_percent = thresholds.ratio.max(scatter(thresholds, &counted));
     let evidence = Evidence::RatiosDiffer {
-        first: *first,
-        second: *second,
+        first,
+        second,
         off_percent,
         limit_percent,
     };
@@ -292,20 +293,19 @@ fn ratio(pair: &Pair, thresholds: &Thresholds, result: &mut RuleResult) {
 }
 
 fn size(pair: &Pair, thresholds: &Thresholds, result: &mut RuleResult) {
-    let Some(((unit, first), (of, second))) =
-        both(&pair.first.bytes_per, &pair.second.bytes_per, result)
-    else {
+    let Some((first, second)) = both_figures(pair, FigureId::BytesPerUnit, result) else {
         return;
     };
-    if unit != of {
-        return result.missing(crate::audit::Missing::NotForThisLoad);
+    let unit = &pair.first.data_unit;
+    if *unit != pair.second.data_unit {
+        return result.missing(Missing::NotForThisLoad);
     }
     let off_percent = (second / first - 1.0) * 100.0;
     let limit_percent = thresholds.size;
     let evidence = Evidence::BytesPer {
         unit: unit.clone(),
-        first: *first,
-        second: *second,
+        first,
+        second,
         off_percent,
         limit_percent,
     };
@@ -318,38 +318,27 @@ fn size(pair: &Pair, thresholds: &Thresholds, result: &mut RuleResult) {
 }
 
 fn repeat(pair: &Pair, thresholds: &Thresholds, result: &mut RuleResult) {
-    if let Some((first, second)) = both(&pair.first.runs, &pair.second.runs, result) {
+    if let Some((first, second)) = both_figures(pair, FigureId::Runs, result) {
         let fewest = thresholds.repeats as u32;
         let evidence = Evidence::Repeats {
-            first: *first,
-            second: *second,
+            first: first as u32,
+            second: second as u32,
             fewest,
         };
-        result.check(
-            *first >= fewest && *second >= fewest,
-            evidence,
-            Warning,
-            Next::RepeatMore,
-        );
+        let is_enough = first.min(second) >= f64::from(fewest);
+        result.check(is_enough, evidence, Warning, Next::RepeatMore);
     }
-    let spread = match (pair.first.spread_percent, pair.second.spread_percent) {
-        (Ok(first), Ok(second)) => first.max(second),
-        // One run has no spread; the runs were checked above.
-        (Err(missing), _) | (_, Err(missing)) => return result.missing(missing),
+    // One run has no spread; the runs were checked above.
+    let Some((first, second)) = both_figures(pair, FigureId::SpreadPercent, result) else {
+        return;
     };
-    match pair.effect_percent {
-        Err(missing) => result.missing(missing),
-        Ok(effect_percent) => {
-            let evidence = Evidence::RepeatSpread {
-                spread_percent: spread,
-                effect_percent,
-            };
-            result.check(
-                spread <= effect_percent.abs(),
-                evidence,
-                Warning,
-                Next::RepeatMore,
-            );
-        }
+    let spread_percent = first.max(second);
+    if let Some(effect_percent) = result.read(pair.effect_percent) {
+        let evidence = Evidence::RepeatSpread {
+            spread_percent,
+            effect_percent,
+        };
+        let within = spread_percent <= effect_percent.abs();
+        result.check(within, evidence, Warning, Next::RepeatMore);
     }
 }

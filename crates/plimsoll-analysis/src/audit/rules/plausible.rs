@@ -1,20 +1,27 @@
 //! Figures that cannot all be true, whatever was measured.
 
 use super::result::RuleResult;
-use crate::audit::input::{Bandwidth, LoadFacts, Neighbours, Percentile, RelatedFigures};
-use crate::audit::{Evidence, Next};
+use crate::audit::input::{LoadInput, Neighbours, Percentile, RelatedFigures};
+use crate::audit::{Evidence, Missing, Next};
+use crate::summary::FigureId;
 use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity::Error;
 
-pub(super) fn plausible(load: &LoadFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    if let Err(missing) = load.row.as_ref()
-        && load.printed.is_empty()
-    {
-        return result.missing(*missing);
-    }
-    for row in load.row.iter().chain(&load.printed) {
+pub(super) fn plausible(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
+    for row in &load.rows {
         related(row, thresholds, result);
     }
+    if load.rows.is_empty() {
+        result.missing(match load.figures.read(FigureId::MeasuredS) {
+            Err(Missing::NothingMeasured) => Missing::NothingMeasured,
+            _ => Missing::OneFigure,
+        });
+    }
+}
+
+/// Whoever states figures that contradict each other has a source to look at.
+fn check(holds: bool, evidence: Evidence, result: &mut RuleResult) {
+    result.check(holds, evidence, Error, Next::CheckSource);
 }
 
 fn related(row: &RelatedFigures, thresholds: &Thresholds, result: &mut RuleResult) {
@@ -23,19 +30,11 @@ fn related(row: &RelatedFigures, thresholds: &Thresholds, result: &mut RuleResul
     if in_order[0] {
         mean(row, thresholds, result);
     }
-    if let Some(orders) = row.orders {
-        let evidence = Evidence::NewOrders {
-            nopm: orders.nopm,
-            tpm: orders.tpm,
-        };
-        result.check(
-            orders.nopm <= orders.tpm,
-            evidence,
-            Error,
-            Next::CheckSource,
-        );
+    if let Ok([tpm, nopm]) = row.figures.read_all(RelatedFigures::ORDERS) {
+        let evidence = Evidence::NewOrders { nopm, tpm };
+        check(nopm <= tpm, evidence, result);
     }
-    if let Some(stated) = row.bandwidth {
+    if let Ok(stated) = row.figures.read_all(RelatedFigures::BANDWIDTH) {
         bandwidth(stated, thresholds, result);
     }
     for range in &row.ranges {
@@ -44,7 +43,7 @@ fn related(row: &RelatedFigures, thresholds: &Thresholds, result: &mut RuleResul
             low: range.low,
             high: range.high,
         };
-        result.check(range.low <= range.high, evidence, Error, Next::CheckSource);
+        check(range.low <= range.high, evidence, result);
     }
     row.neighbours
         .iter()
@@ -85,26 +84,19 @@ fn order(percentiles: &[Percentile], row: &RelatedFigures, result: &mut RuleResu
 }
 
 fn mean(row: &RelatedFigures, thresholds: &Thresholds, result: &mut RuleResult) {
-    let Some(mean_ms) = row.mean_ms.filter(|_| !row.percentiles.is_empty()) else {
+    let Some(mean_ms) = row.figures.value(FigureId::Mean) else {
         return;
     };
+    if row.percentiles.is_empty() {
+        return;
+    }
     let rounding = (thresholds.rounding + row.resolution_percent) / 100.0;
     let bound_ms = least_mean(&row.percentiles);
     let evidence = Evidence::MeanAtLeast { mean_ms, bound_ms };
-    result.check(
-        mean_ms * (1.0 + rounding) >= bound_ms,
-        evidence,
-        Error,
-        Next::CheckSource,
-    );
+    check(mean_ms * (1.0 + rounding) >= bound_ms, evidence, result);
     if let Some(bound_ms) = highest_mean(&row.percentiles) {
         let evidence = Evidence::MeanAtMost { mean_ms, bound_ms };
-        result.check(
-            mean_ms * (1.0 - rounding) <= bound_ms,
-            evidence,
-            Error,
-            Next::CheckSource,
-        );
+        check(mean_ms * (1.0 - rounding) <= bound_ms, evidence, result);
     }
 }
 
@@ -137,12 +129,11 @@ fn highest_mean(percentiles: &[Percentile]) -> Option<f64> {
     )
 }
 
-fn bandwidth(stated: Bandwidth, thresholds: &Thresholds, result: &mut RuleResult) {
-    let Bandwidth {
-        per_second,
-        request_kib,
-        mb_per_second,
-    } = stated;
+fn bandwidth(
+    [per_second, request_kib, mb_per_second]: [f64; 3],
+    thresholds: &Thresholds,
+    result: &mut RuleResult,
+) {
     let product_mb = per_second * request_kib * 1024.0 / 1e6;
     let off_percent = (product_mb / mb_per_second - 1.0) * 100.0;
     let limit_percent = thresholds.bandwidth;
@@ -154,12 +145,7 @@ fn bandwidth(stated: Bandwidth, thresholds: &Thresholds, result: &mut RuleResult
         off_percent,
         limit_percent,
     };
-    result.check(
-        off_percent.abs() <= limit_percent,
-        evidence,
-        Error,
-        Next::CheckSource,
-    );
+    check(off_percent.abs() <= limit_percent, evidence, result);
 }
 
 fn beside_others(rate: &Neighbours, thresholds: &Thresholds, result: &mut RuleResult) {
@@ -175,10 +161,5 @@ fn beside_others(rate: &Neighbours, thresholds: &Thresholds, result: &mut RuleRe
         times,
         limit,
     };
-    result.check(
-        times < limit && times > 1.0 / limit,
-        evidence,
-        Error,
-        Next::CheckSource,
-    );
+    check(times < limit && times > 1.0 / limit, evidence, result);
 }

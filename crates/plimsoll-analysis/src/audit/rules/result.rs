@@ -1,7 +1,27 @@
 //! The evidence of a rule so far, and its verdict.
 
+use crate::audit::input::Known;
 use crate::audit::{AuditSubject, Evidence, Missing, Next, Rule, RuleOutcome, RuleVerdict};
+use plimsoll_plan::Thresholds;
 use plimsoll_record::Severity;
+
+/// A rule, and what it checks of a subject.
+pub(super) type RuleCheck<T> = (Rule, fn(&T, &Thresholds, &mut RuleResult));
+
+/// The verdicts of rules about one subject.
+pub(super) fn verdicts<T>(
+    rules: &[RuleCheck<T>],
+    subject: &T,
+    about: &AuditSubject,
+    thresholds: &Thresholds,
+) -> Vec<RuleVerdict> {
+    let verdicts = rules.iter().map(|(rule, check)| {
+        let mut result = RuleResult::default();
+        check(subject, thresholds, &mut result);
+        result.verdict(*rule, about)
+    });
+    verdicts.collect()
+}
 
 /// Collects the evidence of a rule: several inputs in turn, some of which may be missing.
 #[derive(Debug, Default)]
@@ -21,6 +41,38 @@ impl RuleResult {
         } else {
             self.fail(evidence, severity, next);
         }
+    }
+
+    /// A figure that must not exceed its limit.
+    pub fn at_most(
+        &mut self,
+        figure: Known<f64>,
+        limit: f64,
+        (severity, next): (Severity, Next),
+        evidence: impl FnOnce(f64, f64) -> Evidence,
+    ) {
+        if let Some(value) = self.read(figure) {
+            self.check(value <= limit, evidence(value, limit), severity, next);
+        }
+    }
+
+    /// A figure that must reach its limit; else a warning.
+    pub fn at_least(
+        &mut self,
+        figure: Known<f64>,
+        limit: f64,
+        next: Next,
+        evidence: impl FnOnce(f64, f64) -> Evidence,
+    ) {
+        if let Some(value) = self.read(figure) {
+            let evidence = evidence(value, limit);
+            self.check(value >= limit, evidence, Severity::Warning, next);
+        }
+    }
+
+    /// An input, or `None` and a note that it is missing.
+    pub fn read<T>(&mut self, known: Known<T>) -> Option<T> {
+        known.map_err(|missing| self.missing(missing)).ok()
     }
 
     pub fn fail(&mut self, evidence: Evidence, severity: Severity, next: Next) {

@@ -1,74 +1,53 @@
 //! Rules about a system on a medium, or a side of a published table.
 
-use std::collections::BTreeMap;
-
-use super::result::RuleResult;
-use crate::audit::input::{GeneratorLocation, SystemFacts};
-use crate::audit::{Evidence, Next, Rule, RuleVerdict};
-use crate::summary::DiagnosisSummary;
+use super::result::{RuleCheck, RuleResult, verdicts};
+use crate::audit::input::{GeneratorLocation, Settings, SystemInput};
+use crate::audit::{Evidence, Missing, Next, Rule, RuleVerdict};
+use crate::summary::{DiagnosisSummary, FigureId};
 use plimsoll_plan::Thresholds;
 use plimsoll_record::DiagnosisLevel;
 use plimsoll_record::Severity;
 use plimsoll_record::Severity::{Error, Note, Warning};
 
-type SystemCheck = fn(&SystemFacts, &Thresholds, &mut RuleResult);
+const RULES: [RuleCheck<SystemInput>; 8] = [
+    (Rule::SameBox, same_box),
+    (Rule::Omission, omission),
+    (Rule::Durable, durable),
+    (Rule::Lies, lies),
+    (Rule::Thin, thin),
+    (Rule::Entropy, entropy),
+    (Rule::Noise, noise),
+    (Rule::PctAvg, percentiles),
+];
 
-pub(super) fn evaluate(system: &SystemFacts, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let rules: [(Rule, SystemCheck); 8] = [
-        (Rule::SameBox, same_box),
-        (Rule::Omission, omission),
-        (Rule::Durable, durable),
-        (Rule::Lies, lies),
-        (Rule::Thin, thin),
-        (Rule::Entropy, entropy),
-        (Rule::Noise, noise),
-        (Rule::PctAvg, percentiles),
-    ];
-    rules
-        .into_iter()
-        .map(|(rule, check)| {
-            let mut result = RuleResult::default();
-            check(system, thresholds, &mut result);
-            result.verdict(rule, &system.about)
-        })
-        .collect()
+pub(super) fn evaluate(system: &SystemInput, thresholds: &Thresholds) -> Vec<RuleVerdict> {
+    verdicts(&RULES, system, &system.about, thresholds)
 }
 
 /// By itself it only has to be known; what was compared under different conditions is another matter.
-fn same_box(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
-    match system.generator {
-        Err(missing) => result.missing(missing),
-        Ok(place) => {
-            let evidence = Evidence::GeneratorAt {
-                place: place.name().to_owned(),
-            };
-            result.check(
-                place == GeneratorLocation::Other,
-                evidence,
-                Note,
-                Next::MoveClient,
-            );
-        }
+fn same_box(system: &SystemInput, _: &Thresholds, result: &mut RuleResult) {
+    if let Some(place) = result.read(system.generator) {
+        let evidence = Evidence::GeneratorAt {
+            place: place.name().to_owned(),
+        };
+        let is_elsewhere = place == GeneratorLocation::Other;
+        result.check(is_elsewhere, evidence, Note, Next::MoveClient);
     }
 }
 
-fn omission(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
-    match &system.latencies {
-        Err(missing) => result.missing(*missing),
-        Ok(from) => {
-            let evidence = Evidence::Latencies { from: from.clone() };
-            result.check(from != "start", evidence, Error, Next::CountFromDue);
-        }
+fn omission(system: &SystemInput, _: &Thresholds, result: &mut RuleResult) {
+    if let Some(from) = result.read(system.latencies.clone().ok_or(Missing::NoMethod)) {
+        let holds = from != "start";
+        let evidence = Evidence::Latencies { from };
+        result.check(holds, evidence, Error, Next::CountFromDue);
     }
 }
 
-fn percentiles(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
-    match &system.percentiles {
-        Err(missing) => result.missing(*missing),
-        Ok(from) => {
-            let evidence = Evidence::Percentiles { from: from.clone() };
-            result.check(from != "averaged", evidence, Error, Next::MergeHistograms);
-        }
+fn percentiles(system: &SystemInput, _: &Thresholds, result: &mut RuleResult) {
+    if let Some(from) = result.read(system.percentiles.clone().ok_or(Missing::NoMethod)) {
+        let holds = from != "averaged";
+        let evidence = Evidence::Percentiles { from };
+        result.check(holds, evidence, Error, Next::MergeHistograms);
     }
 }
 
@@ -76,7 +55,7 @@ fn percentiles(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
 /// innodb_flush_log_at_trx_commit, sync_binlog, innodb_doublewrite; SQL Server manual, "Control Transaction Durability" (no
 /// transaction of plimsoll's asks for less, so ALLOWED is harmless); SQLite, PRAGMA synchronous: in WAL mode only FULL and
 /// EXTRA wait for the device at a commit.
-pub(super) fn is_unsafe(settings: &BTreeMap<String, String>, name: &str, value: &str) -> bool {
+pub(super) fn is_unsafe(settings: &Settings, name: &str, value: &str) -> bool {
     let value = value.trim().to_ascii_lowercase();
     let off = ["off", "0", "false", "no"].contains(&value.as_str());
     let is = |other: &str, expected: &str| {
@@ -125,144 +104,111 @@ pub(in crate::audit) const DURABILITY: [&str; 17] = [
     "flush",
 ];
 
-fn durable(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
+fn durable(system: &SystemInput, _: &Thresholds, result: &mut RuleResult) {
     diagnosed(
         system,
         &["mount_options", "power_loss", "write_cache"],
         Next::MakeDurable,
         result,
     );
-    match &system.durability {
-        Err(missing) => result.missing(*missing),
-        Ok(settings) => {
-            let (bad, good): (Vec<_>, Vec<_>) = settings
-                .iter()
-                .partition(|(name, value)| is_unsafe(settings, name, value));
-            for (name, value) in bad {
-                let evidence = Evidence::Unsafe {
-                    setting: name.clone(),
-                    value: value.clone(),
-                };
-                result.fail(evidence, Warning, Next::MakeDurable);
-            }
-            if !good.is_empty() {
-                let listed: Vec<String> = good
-                    .iter()
-                    .map(|(name, value)| format!("{name} = {value}"))
-                    .collect();
-                result.pass(Evidence::Safe {
-                    settings: listed.join(", "),
-                });
-            }
-        }
+    if system.durability.is_empty() {
+        return result.missing(Missing::NoSettings);
+    }
+    let settings = &system.durability;
+    let (bad, good): (Vec<_>, Vec<_>) = settings
+        .iter()
+        .partition(|(name, value)| is_unsafe(settings, name, value));
+    for (name, value) in bad {
+        let evidence = Evidence::Unsafe {
+            setting: name.clone(),
+            value: value.clone(),
+        };
+        result.fail(evidence, Warning, Next::MakeDurable);
+    }
+    if !good.is_empty() {
+        let listed: Vec<String> = good
+            .iter()
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        result.pass(Evidence::Safe {
+            settings: listed.join(", "),
+        });
     }
 }
 
-fn lies(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
+fn lies(system: &SystemInput, _: &Thresholds, result: &mut RuleResult) {
     diagnosed(system, &["fsync"], Next::CheckFlush, result);
-    match system.flush {
-        Err(missing) => result.missing(missing),
-        Ok((mean_us, fastest_us, per_second)) => {
-            let evidence = Evidence::FlushTime {
-                mean_us,
-                fastest_us,
-                per_second,
-            };
-            result.check(mean_us >= fastest_us, evidence, Error, Next::CheckFlush);
-        }
+    let figures = [
+        FigureId::FlushUs,
+        FigureId::FastestFlushUs,
+        FigureId::FlushesPerSecond,
+    ];
+    if let Some([mean_us, fastest_us, per_second]) = result.read(system.figures.read_all(figures)) {
+        let evidence = Evidence::FlushTime {
+            mean_us,
+            fastest_us,
+            per_second,
+        };
+        result.check(mean_us >= fastest_us, evidence, Error, Next::CheckFlush);
     }
 }
 
 /// Below 1, some blocks were read that were never written.
-fn thin(system: &SystemFacts, _: &Thresholds, result: &mut RuleResult) {
+fn thin(system: &SystemInput, _: &Thresholds, result: &mut RuleResult) {
     diagnosed(system, &["unwritten"], Next::WriteFirst, result);
-    match system.fill {
-        Err(missing) => result.missing(missing),
-        Ok(fill) => result.check(
-            fill >= 1.0,
-            Evidence::Filled { fill },
-            Warning,
-            Next::WriteFirst,
-        ),
+    let fill = system.figures.read(FigureId::Fill);
+    result.at_least(fill, 1.0, Next::WriteFirst, |fill, _| Evidence::Filled {
+        fill,
+    });
+}
+
+fn entropy(system: &SystemInput, thresholds: &Thresholds, result: &mut RuleResult) {
+    let figures = [
+        FigureId::CompressiblePercent,
+        FigureId::StatedCompressiblePercent,
+    ];
+    if let Some([found_percent, stated_percent]) = result.read(system.figures.read_all(figures)) {
+        let limit_percent = thresholds.entropy;
+        let evidence = Evidence::Compressible {
+            found_percent,
+            stated_percent,
+            limit_percent,
+        };
+        let within = found_percent - stated_percent <= limit_percent;
+        result.check(within, evidence, Warning, Next::UseRandomData);
     }
 }
 
-fn entropy(system: &SystemFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    match system.entropy {
-        Err(missing) => result.missing(missing),
-        Ok((found_percent, stated_percent)) => {
-            let limit_percent = thresholds.entropy;
-            let evidence = Evidence::Compressible {
-                found_percent,
-                stated_percent,
-                limit_percent,
-            };
-            result.check(
-                found_percent - stated_percent <= limit_percent,
-                evidence,
-                Warning,
-                Next::UseRandomData,
-            );
-        }
+fn noise(system: &SystemInput, thresholds: &Thresholds, result: &mut RuleResult) {
+    let codes = ["steal", "cpu", "noise"];
+    diagnosed(system, &codes, Next::QuietMachine, result);
+    if let Some(governor) = result.read(system.governor.clone().ok_or(Missing::NoGovernor)) {
+        let is_fast = governor == "performance";
+        let evidence = Evidence::Governor { governor };
+        result.check(is_fast, evidence, Warning, Next::QuietMachine);
     }
-}
-
-fn noise(system: &SystemFacts, thresholds: &Thresholds, result: &mut RuleResult) {
-    diagnosed(
-        system,
-        &["steal", "cpu", "noise"],
-        Next::QuietMachine,
-        result,
+    if let Some(off_percent) = result.read(system.figures.read(FigureId::CalibrationOffPercent)) {
+        let limit_percent = thresholds.calibration;
+        let evidence = Evidence::Calibration {
+            off_percent,
+            limit_percent,
+        };
+        let within = off_percent.abs() <= limit_percent;
+        result.check(within, evidence, Warning, Next::QuietMachine);
+    }
+    result.at_most(
+        system.figures.read(FigureId::OtherIoPercent),
+        thresholds.other_io,
+        (Warning, Next::QuietMachine),
+        |percent, limit_percent| Evidence::OtherIo {
+            percent,
+            limit_percent,
+        },
     );
-    match &system.governor {
-        Err(missing) => result.missing(*missing),
-        Ok(governor) => {
-            let evidence = Evidence::Governor {
-                governor: governor.clone(),
-            };
-            result.check(
-                governor == "performance",
-                evidence,
-                Warning,
-                Next::QuietMachine,
-            );
-        }
-    }
-    match system.calibration {
-        Err(missing) => result.missing(missing),
-        Ok(off_percent) => {
-            let limit_percent = thresholds.calibration;
-            let evidence = Evidence::Calibration {
-                off_percent,
-                limit_percent,
-            };
-            result.check(
-                off_percent.abs() <= limit_percent,
-                evidence,
-                Warning,
-                Next::QuietMachine,
-            );
-        }
-    }
-    match system.other_io {
-        Err(missing) => result.missing(missing),
-        Ok(percent) => {
-            let evidence = Evidence::OtherIo {
-                percent,
-                limit_percent: thresholds.other_io,
-            };
-            result.check(
-                percent <= thresholds.other_io,
-                evidence,
-                Warning,
-                Next::QuietMachine,
-            );
-        }
-    }
 }
 
 /// What the doctor found about one of `codes`, with its severity.
-fn diagnosed(system: &SystemFacts, codes: &[&str], next: Next, result: &mut RuleResult) {
+fn diagnosed(system: &SystemInput, codes: &[&str], next: Next, result: &mut RuleResult) {
     for DiagnosisSummary { medium, diagnosis } in system
         .diagnoses
         .iter()

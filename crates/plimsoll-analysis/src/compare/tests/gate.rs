@@ -69,14 +69,17 @@ fn in_an_open_loop_the_gate_checks_latency() {
         .others
         .remove(0);
     let gate = gate(&against, &limits);
-    let results: Vec<(bool, GateOutcome)> = gate
+    let results: Vec<(FigureId, GateOutcome)> = gate
         .points
         .iter()
-        .map(|point| (point.latency, point.outcome))
+        .map(|point| (point.figure, point.outcome))
         .collect();
     assert_eq!(
         results,
-        [(false, GateOutcome::Passed), (true, GateOutcome::Passed)]
+        [
+            (FigureId::Transactions, GateOutcome::Passed),
+            (FigureId::P99, GateOutcome::Passed)
+        ]
     );
 }
 

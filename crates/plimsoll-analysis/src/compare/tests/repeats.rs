@@ -28,8 +28,8 @@ fn intervals_of_one_window_cover_the_truth_or_there_is_none() {
             });
             let found = compared(&a, &b, &Ask::default());
             let covers = |interval: Interval| interval.low <= 1.0 && 1.0 <= interval.high;
-            rates.extend(found.interval.map(covers));
-            medians.extend(found.latencies[0].ratio.map(covers));
+            rates.extend(found.rate.interval().map(covers));
+            medians.extend(found.times[0].interval().map(covers));
         }
         for covered in [rates, medians] {
             let (held, of) = (covered.iter().filter(|held| **held).count(), covered.len());
@@ -50,16 +50,12 @@ fn percentiles_of_repeats_need_no_seconds() {
     };
     let four = side("x", [1.0, 2.0, 3.0, 4.0].map(run).to_vec());
     let point = compared(&four, &four, &Ask::default());
-    assert_eq!(point.latencies.len(), 4);
-    for latency in point
-        .latencies
-        .iter()
-        .filter(|latency| latency.quantile < 0.999)
-    {
-        let ratio = latency.ratio.expect("an interval");
+    assert_eq!(point.times.len(), 4);
+    for time in &point.times[..3] {
+        let ratio = time.interval().expect("an interval");
         assert!(
             ratio.low < 1.0 && ratio.mean == 1.0 && ratio.high > 1.0,
-            "{latency:?}"
+            "{time:?}"
         );
     }
     let limits = GateLimits {
@@ -94,13 +90,14 @@ fn a_percentile_is_that_of_the_ladder() {
         let own = side("x", repeats.into_iter().map(run).collect());
         let point = compared(&own, &own, &Ask::default());
         let p99 = point
-            .latencies
+            .times
             .iter()
-            .find(|latency| latency.quantile == 0.99)
+            .find(|time| time.figure == FigureId::P99)
             .expect("a percentile");
-        assert!((p99.first_ms / expected - 1.0).abs() < 0.001, "{p99:?}");
+        let first = p99.first.unwrap().value;
+        assert!((first / expected - 1.0).abs() < 0.001, "{p99:?}");
         assert!(
-            p99.ratio
+            p99.interval()
                 .is_none_or(|ratio| ratio.low < 1.0 && ratio.mean == 1.0),
             "{p99:?}"
         );

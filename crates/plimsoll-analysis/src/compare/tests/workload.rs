@@ -61,7 +61,7 @@ fn parameters_make_workloads_unlike() {
             unlike
         );
         assert_eq!(
-            (point.ratio.is_none(), point.latencies.is_empty()),
+            (point.rate.ratio.is_none(), point.times.is_empty()),
             (!unlike.is_empty(), !unlike.is_empty())
         );
         assert!(!found.differences.is_empty(), "every difference is shown");
@@ -69,7 +69,12 @@ fn parameters_make_workloads_unlike() {
             anyway: true,
             ..Ask::default()
         };
-        assert!(against(&base, &other, &anyway).points[0].ratio.is_some());
+        assert!(
+            against(&base, &other, &anyway).points[0]
+                .rate
+                .ratio
+                .is_some()
+        );
     }
     let (small, large) = (with(&[("scale", "10")]), with(&[("scale", "20")]));
     let named = |group| Ask {
@@ -78,12 +83,14 @@ fn parameters_make_workloads_unlike() {
     };
     assert!(
         against(&small, &large, &named(Group::Sizes)).points[0]
+            .rate
             .ratio
             .is_some(),
         "it is what is compared"
     );
     assert!(
         against(&small, &large, &named(Group::Workload)).points[0]
+            .rate
             .ratio
             .is_none()
     );
@@ -126,7 +133,7 @@ fn of_several_loads_those_of_one_workload_are_partners() {
         against
             .points
             .iter()
-            .all(|point| point.unlike.is_empty() && point.ratio.is_some())
+            .all(|point| point.unlike.is_empty() && point.rate.ratio.is_some())
     );
 }
 

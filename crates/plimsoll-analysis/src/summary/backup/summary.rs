@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
+use super::super::figure::FigureSet;
 use super::super::finding::{Finding, Verdict};
 use super::super::medium::{MediumFigures, MediumSource};
-use super::super::ratio::Ratio;
+use super::super::ratio::RatioSet;
 use super::super::speed::is_like_speed;
-use super::super::stats::Sampled;
 use plimsoll_record::message::BackupDetail;
 use plimsoll_record::{BackupKind, BackupOutcome, OfferedLoad};
 
@@ -100,14 +100,14 @@ pub struct BackupFigures {
     pub differs: u64,
     /// Of all together.
     pub bytes: u64,
-    pub seconds: Option<Sampled>,
-    pub mb_per_second: Option<Sampled>,
+    /// Means of time and of rate.
+    #[serde(flatten)]
+    pub figures: FigureSet,
     pub data_io: Option<MediumFigures>,
     pub target_io: Option<MediumFigures>,
-    /// Against the first medium; `None` on that itself, where one of the two has no figure or is invalid, and where one
+    /// Against the first medium; empty on that itself, where one of the two has no figure or is invalid, and where one
     /// was slowed more than the other.
-    pub seconds_ratio: Option<Ratio>,
-    pub mb_ratio: Option<Ratio>,
+    pub ratios: RatioSet,
 }
 
 impl BackupSummary {

@@ -46,20 +46,22 @@ fn times_and_rates_are_means_of_cycles_with_students_interval() {
     );
     assert_eq!(slow.drive.as_deref(), Some("Example Disk 2 TB (7200 rpm)"));
     // 10, 12 and 11 s: of the logarithms half is 4.302653/√3 of their deviation.
-    let seconds = fast.kinds[0].seconds.unwrap();
+    let seconds = fast.kinds[0].figures.get(FigureId::Seconds).unwrap();
     assert_eq!(
-        (seconds.n, seconds.mean, seconds.min, seconds.max),
+        (seconds.n, seconds.value, seconds.min, seconds.max),
         (3, 11.0, 10.0, 12.0)
     );
     close(seconds.interval.unwrap().high, 13.758587);
-    close(seconds.cv_percent.unwrap(), 100.0 / 11.0);
     // 200, 175 and 200 MB/s: the mean of rates, not 6.3 GB in 33 s (190.9).
-    let rate = fast.kinds[0].mb_per_second.unwrap();
-    close(rate.mean, 575.0 / 3.0);
+    let rate = fast.kinds[0].figures.get(FigureId::MbPerSecond).unwrap();
+    close(rate.value, 575.0 / 3.0);
     assert_eq!((rate.min, rate.max), (175.0, 200.0));
     assert_eq!(fast.kinds[0].bytes, 6_300_000_000);
     assert_eq!(
-        (fast.kinds[1].kind, fast.kinds[1].seconds.unwrap().mean),
+        (
+            fast.kinds[1].kind,
+            fast.kinds[1].figures.get(FigureId::Seconds).unwrap().value
+        ),
         (BackupKind::Restore, 6.0)
     );
     // The failed one has no figures.
@@ -68,7 +70,7 @@ fn times_and_rates_are_means_of_cycles_with_students_interval() {
         (
             backups.complete,
             backups.failed,
-            backups.seconds.unwrap().mean
+            backups.figures.get(FigureId::Seconds).unwrap().value
         ),
         (2, 1, 22.0)
     );
@@ -87,9 +89,10 @@ fn media_are_compared_by_the_means_of_their_cycles() {
     assert!(
         fast.kinds
             .iter()
-            .all(|kind| kind.seconds_ratio.is_none() && kind.mb_ratio.is_none())
+            .all(|kind| kind.ratios.get(FigureId::Seconds).is_none()
+                && kind.ratios.get(FigureId::MbPerSecond).is_none())
     );
-    let ratio = slow.kinds[0].seconds_ratio.unwrap();
+    let ratio = slow.kinds[0].ratios.get(FigureId::Seconds).unwrap();
     close(ratio.ratio, 2.0);
     // Standard errors of the logarithms are 0.052650 (3 cycles) and 0.091161 (2): 2.3045 degrees of freedom.
     let interval = ratio.interval.unwrap();
@@ -101,9 +104,16 @@ fn media_are_compared_by_the_means_of_their_cycles() {
         interval.low * interval.high,
         (21.908902_f64 / 10.969613).powi(2),
     );
-    close(slow.kinds[1].seconds_ratio.unwrap().ratio, 16.0 / 6.0);
     close(
-        slow.kinds[0].mb_ratio.unwrap().ratio,
+        slow.kinds[1].ratios.get(FigureId::Seconds).unwrap().ratio,
+        16.0 / 6.0,
+    );
+    close(
+        slow.kinds[0]
+            .ratios
+            .get(FigureId::MbPerSecond)
+            .unwrap()
+            .ratio,
         (95.0 + 81.25) / 2.0 / (575.0 / 3.0),
     );
 }
@@ -234,9 +244,9 @@ fn backups_beside_load_stand_by_their_load() {
     );
     let figures = &beside.media[0].kinds[0];
     // 3, 4, 3.5 and 4.5 s in four cycles of their own: of the logarithms half is 3.182446/2 of their deviation.
-    let seconds = figures.seconds.unwrap();
+    let seconds = figures.figures.get(FigureId::Seconds).unwrap();
     assert_eq!(
-        (figures.complete, figures.cancelled, seconds.mean),
+        (figures.complete, figures.cancelled, seconds.value),
         (4, 2, 3.75)
     );
     close(seconds.interval.unwrap().high, 4.895181);
@@ -260,7 +270,10 @@ fn restored_data_that_differ_are_an_error() {
         [("restore_differs".to_owned(), Severity::Error)]
     );
     assert_eq!(
-        (fast.kinds[1].differs, fast.kinds[1].seconds.unwrap().n),
+        (
+            fast.kinds[1].differs,
+            fast.kinds[1].figures.get(FigureId::Seconds).unwrap().n
+        ),
         (1, 2)
     );
     assert_eq!(
@@ -285,9 +298,15 @@ fn systems_saved_at_the_same_time_are_one_group() {
         .collect();
     record.backups.extend(second);
     let summary = summarise(&record);
-    let twice = save(&summary).media[0].kinds[0].seconds.unwrap();
+    let twice = save(&summary).media[0].kinds[0]
+        .figures
+        .get(FigureId::Seconds)
+        .unwrap();
     let once = summarise(&fixture::backup());
-    let once = save(&once).media[0].kinds[0].seconds.unwrap();
+    let once = save(&once).media[0].kinds[0]
+        .figures
+        .get(FigureId::Seconds)
+        .unwrap();
     assert_eq!(
         (twice.n, twice.interval),
         (6, once.interval),
@@ -324,13 +343,18 @@ fn rubbish_is_survived() {
         damage(&mut record);
         let summary = summarise(&record);
         assert!(!summary.figures.backups.is_empty());
-        let finite = |sampled: Option<Sampled>| sampled.is_none_or(|own| own.mean.is_finite());
         let figures = summary
             .figures
             .backups
             .iter()
             .flat_map(|own| &own.media)
             .flat_map(|own| &own.kinds);
-        figures.for_each(|own| assert!(finite(own.seconds) && finite(own.mb_per_second)));
+        for own in figures {
+            let both = [FigureId::Seconds, FigureId::MbPerSecond];
+            let mut values = both
+                .into_iter()
+                .filter_map(|figure| own.figures.value(figure));
+            assert!(values.all(f64::is_finite));
+        }
     }
 }

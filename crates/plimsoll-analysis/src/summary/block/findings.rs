@@ -1,5 +1,6 @@
 //! Findings about block I/O, beside those about any load.
 
+use super::super::figure::FigureId;
 use super::super::finding::{FAILED_LIMIT, Finding, FindingKind, Verdict};
 use super::super::point_summary::PointSummary;
 use super::summary::{BlockPointSummary, BlockWorkerSummary, cv_percent};
@@ -62,7 +63,7 @@ fn rate(block: &BlockPoint, figures: &PointSummary) -> Option<Finding> {
         .load
         .offered_per_second
         .filter(|_| limited)
-        .zip(figures.completed_per_second)?;
+        .zip(figures.value(FigureId::Transactions))?;
     let due = offered * figures.measured_s;
     let missing = due - achieved * figures.measured_s;
     let severity = match block.share_percent {
@@ -124,7 +125,10 @@ fn apart_on(summary: &BlockPointSummary, medium: &str) -> Option<(f64, FindingKi
     let on_medium = summary.workers.iter().filter(|own| own.medium == medium);
     let own: Vec<&BlockWorkerSummary> = on_medium.collect();
     let cv_percent = cv_percent(own.iter().copied())?;
-    let rates: Vec<f64> = own.iter().map(|worker| worker.iops).collect();
+    let rates: Vec<f64> = own
+        .iter()
+        .filter_map(|worker| worker.figures.value(FigureId::Iops))
+        .collect();
     let each = rates.iter().sum::<f64>() * summary.measured_s / own.len() as f64;
     let kind = FindingKind::WorkersApart {
         medium: medium.to_owned(),

@@ -3,10 +3,9 @@
 use super::super::estimate::Estimate;
 use super::super::figure::{FigureId, FigureSet};
 use super::super::finding::Verdict;
-use super::super::latency::LatencySummary;
-use super::super::ratio::Ratio;
+use super::super::ratio::RatioSet;
 use super::summary::{
-    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockOpSummary, BlockPointSummary, BlockRatios,
+    BlockCurvePoint, BlockFigures, BlockJobSummary, BlockOpSummary, BlockPointSummary,
 };
 use plimsoll_record::BlockPoint;
 
@@ -47,11 +46,12 @@ pub(super) fn of(points: Vec<JobPoint<'_>>) -> Option<BlockJobSummary> {
 fn figures<'a>(
     points: impl Iterator<Item = &'a BlockPointSummary> + Clone,
 ) -> Option<BlockFigures> {
-    let each: Vec<FigureSet> = points.clone().map(BlockPointSummary::figures).collect();
-    let figures = FigureSet::over(each.iter());
+    let figures = FigureSet::over(points.clone().map(|point| &point.figures));
     figures.get(FigureId::Iops)?;
     Some(BlockFigures {
-        rounds: points.filter(|point| point.iops.is_some()).count() as u32,
+        rounds: points
+            .filter(|point| point.value(FigureId::Iops).is_some())
+            .count() as u32,
         figures,
     })
 }
@@ -69,22 +69,20 @@ fn by_op<'a>(points: impl Iterator<Item = &'a BlockPointSummary>) -> Vec<BlockOp
 }
 
 fn median_op(kind: &[&BlockOpSummary]) -> BlockOpSummary {
-    let median = |of: fn(&BlockOpSummary) -> Option<f64>| {
-        let values = kind.iter().map(|op| Estimate::single(of(op)?, None));
-        Estimate::over(values).map(|figure| figure.value)
-    };
+    let requests = kind
+        .iter()
+        .map(|op| Estimate::single(op.requests as f64, None));
     BlockOpSummary {
         op: kind[0].op.clone(),
-        requests: median(|op| Some(op.requests as f64)).map_or(0, |requests| requests as u64),
-        per_second: median(|op| Some(op.per_second)).unwrap_or_default(),
-        mb_per_second: median(|op| Some(op.mb_per_second)).unwrap_or_default(),
-        latency: LatencySummary::median_of(kind.iter().filter_map(|op| op.latency)),
+        requests: Estimate::over(requests).map_or(0, |requests| requests.value as u64),
+        figures: FigureSet::over(kind.iter().map(|op| &op.figures)),
     }
 }
 
 fn typical(points: &[BlockPointSummary], median: f64) -> Option<usize> {
     let counted = points.iter().enumerate().filter(|(_, point)| point.counts);
-    let apart = counted.filter_map(|(i, point)| Some((i, (point.iops? - median).abs())));
+    let apart =
+        counted.filter_map(|(i, point)| Some((i, (point.value(FigureId::Iops)? - median).abs())));
     apart
         .min_by(|(_, a), (_, b)| a.total_cmp(b))
         .map(|(i, _)| i)
@@ -116,17 +114,13 @@ fn curve(points: Vec<JobPoint<'_>>) -> Vec<BlockCurvePoint> {
 fn curve_point(share_percent: f64, points: Vec<BlockPointSummary>) -> Option<BlockCurvePoint> {
     let none_counts = !points.iter().any(|point| point.counts);
     let counted = points.iter().filter(|point| point.counts || none_counts);
-    let each: Vec<FigureSet> = counted.clone().map(BlockPointSummary::figures).collect();
-    let figures = FigureSet::over(each.iter());
-    let time = |figure| figures.value(figure).map(|ms| ms * 1e3);
+    let figures = FigureSet::over(counted.clone().map(|point| &point.figures));
+    figures.get(FigureId::Iops)?;
     let offered = counted.map(|point| Estimate::single(point.offered_per_second?, None));
     Some(BlockCurvePoint {
         share_percent,
         offered_per_second: Estimate::over(offered)?.value,
-        achieved_per_second: figures.value(FigureId::Iops)?,
-        mb_per_second: figures.value(FigureId::MbPerSecond)?,
-        mean_us: time(FigureId::Mean),
-        p99_us: time(FigureId::P99),
+        figures,
         verdict: points
             .iter()
             .map(|point| point.verdict)
@@ -137,17 +131,12 @@ fn curve_point(share_percent: f64, points: Vec<BlockPointSummary>) -> Option<Blo
 }
 
 /// Against the same job on the first medium. An invalid side has no ratio.
-pub(super) fn against(job: &BlockJobSummary, first: &BlockJobSummary) -> Option<BlockRatios> {
+pub(super) fn against(job: &BlockJobSummary, first: &BlockJobSummary) -> Option<RatioSet> {
     if job.verdict.max(first.verdict) == Verdict::Invalid {
         return None;
     }
-    let own = &job.figures.as_ref()?.figures;
     let first = &first.figures.as_ref()?.figures;
-    let Ratio { ratio, interval } = own.ratio(FigureId::Iops, first)?;
-    Some(BlockRatios {
-        iops: ratio,
-        iops_low: interval.map(|interval| interval.low),
-        iops_high: interval.map(|interval| interval.high),
-        mean_latency: own.ratio(FigureId::Mean, first).map(|own| own.ratio),
-    })
+    let own = &job.figures.as_ref()?.figures;
+    let ratios = own.ratios(&[FigureId::Iops, FigureId::Mean], first);
+    ratios.get(FigureId::Iops).is_some().then_some(ratios)
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::drive;
 use super::super::drive_summary::DriveSummary;
+use super::super::estimate::Estimate;
+use super::super::figure::{FigureId, FigureSet};
 use super::super::finding::{Finding, Verdict};
 use super::super::index::Index;
 use super::super::latency::{LatencySummary, TxnSummary};
@@ -38,15 +40,18 @@ pub(super) fn summarise(index: &Index, point: &Point, block: &BlockPoint) -> Blo
         share_percent: block.share_percent,
         offered_per_second: point.offered_per_second,
         measured_s,
-        iops: figures.completed_per_second,
-        iops_interval: figures.rate_interval,
-        iops_spread: figures.rate_spread,
+        figures: FigureSet::default()
+            .with(FigureId::Iops, figures.figures.get(FigureId::Transactions))
+            .with(
+                FigureId::MbPerSecond,
+                mb_per_second(whole.counts.bytes, measured_s),
+            )
+            .with_times(whole.response),
+        iops_spread: figures.spreads.get(&FigureId::Transactions).copied(),
         steady: figures.steady,
         halves: figures.halves,
         steal_percent: figures.resources.host_cpu_steal_percent,
         conservation: figures.conservation,
-        mb_per_second: (measured_s > 0.0).then(|| whole.counts.bytes as f64 / 1e6 / measured_s),
-        latency: whole.response,
         by_op: figures
             .types
             .iter()
@@ -110,10 +115,26 @@ fn of_op(op: &TxnSummary, measured_s: f64) -> Option<BlockOpSummary> {
     (measured_s > 0.0).then(|| BlockOpSummary {
         op: op.name.clone(),
         requests,
-        per_second: requests as f64 / measured_s,
-        mb_per_second: op.counts.bytes as f64 / 1e6 / measured_s,
-        latency: op.response,
+        figures: figures(requests, op.counts.bytes, measured_s, op.response),
     })
+}
+
+fn figures(
+    requests: u64,
+    bytes: u64,
+    measured_s: f64,
+    latency: Option<LatencySummary>,
+) -> FigureSet {
+    let iops = Estimate::single(requests as f64 / measured_s, None);
+    FigureSet::default()
+        .with(FigureId::Iops, iops)
+        .with(FigureId::MbPerSecond, mb_per_second(bytes, measured_s))
+        .with_times(latency)
+}
+
+/// `None` where nothing was measured.
+fn mb_per_second(bytes: u64, measured_s: f64) -> Option<Estimate> {
+    Estimate::single(bytes as f64 / 1e6 / measured_s, None).filter(|_| measured_s > 0.0)
 }
 
 /// At full speed, of jobs that keep all their requests in flight: fio empties its queue before a flush, the page cache
@@ -202,14 +223,10 @@ fn workers(
     by_worker
         .into_iter()
         .filter_map(|((worker, medium), (requests, bytes, response))| {
-            let latency = LatencySummary::of(&response);
             (measured_s > 0.0).then(|| BlockWorkerSummary {
                 worker,
                 medium: index.name(medium),
-                iops: requests as f64 / measured_s,
-                mb_per_second: bytes as f64 / 1e6 / measured_s,
-                mean_us: latency.map(|latency| latency.mean_ms * 1e3),
-                p99_us: latency.map(|latency| latency.p99_ms * 1e3),
+                figures: figures(requests, bytes, measured_s, LatencySummary::of(&response)),
             })
         })
         .collect()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::figure::FigureId;
 use super::super::finding::{Finding, FindingKind, Verdict};
 use super::super::index::Index;
 use super::super::speed::is_like_speed;
@@ -176,7 +177,11 @@ fn of_rounds(
         });
         let iops = &mut job.iops;
         // A series ends where a round is missing.
-        iops.extend(point.iops.filter(|_| point.round as usize == iops.len()));
+        iops.extend(
+            point
+                .value(FigureId::Iops)
+                .filter(|_| point.round as usize == iops.len()),
+        );
     }
     let mut jobs: Vec<RoundsOfJob> = jobs.into_values().collect();
     let series: Vec<&[f64]> = jobs.iter().map(|job| job.iops.as_slice()).collect();

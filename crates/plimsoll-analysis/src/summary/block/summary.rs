@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::super::conserve::Conservation;
 use super::super::drive_summary::DriveSummary;
 use super::super::estimate::Estimate;
-use super::super::figure::{self, FigureId, FigureSet};
+use super::super::figure::{FigureId, FigureSet};
 use super::super::finding::{Finding, Verdict};
-use super::super::latency::LatencySummary;
-use super::super::stats::{Halves, Interval, Spread};
+use super::super::ratio::RatioSet;
+use super::super::stats::{Halves, Spread};
 use super::super::steady::Steady;
 use plimsoll_record::{BlockStreamInfo, OfferedLoad};
 
@@ -60,7 +60,7 @@ pub struct BlockJobSummary {
     pub by_op: Vec<BlockOpSummary>,
     /// Against the same job on the first medium; `None` on that itself, where a figure is missing or invalid, and where
     /// one of the media was slowed more than the other.
-    pub against_first: Option<BlockRatios>,
+    pub against_first: Option<RatioSet>,
     /// By rising offered rate.
     pub curve: Vec<BlockCurvePoint>,
     pub verdict: Verdict,
@@ -79,10 +79,9 @@ pub struct BlockPointSummary {
     /// Requests per second that were to be offered, over all workers; `None`: as many as possible.
     pub offered_per_second: Option<f64>,
     pub measured_s: f64,
-    /// Reads, writes and trims together; what is flushed is in `by_op`.
-    pub iops: Option<f64>,
-    /// 95 %; `None` where the window is too short for one.
-    pub iops_interval: Option<Interval>,
+    /// Of reads, writes and trims together; what is flushed is in `by_op`.
+    #[serde(flatten)]
+    pub figures: FigureSet,
     /// How single seconds scatter.
     pub iops_spread: Option<Spread>,
     /// Whether IOPS were steady over the window.
@@ -95,10 +94,6 @@ pub struct BlockPointSummary {
     pub steal_percent: Option<f64>,
     #[serde(skip)]
     pub conservation: Conservation,
-    pub mb_per_second: Option<f64>,
-    /// Of reads, writes and trims together.
-    #[serde(serialize_with = "figure::micros")]
-    pub latency: Option<LatencySummary>,
     pub by_op: Vec<BlockOpSummary>,
     pub workers: Vec<BlockWorkerSummary>,
     /// Coefficient of variation of the workers' IOPS, in percent; `None` with fewer than two.
@@ -118,13 +113,9 @@ pub struct BlockPointSummary {
 }
 
 impl BlockPointSummary {
-    /// What rounds of a job are judged by.
-    pub fn figures(&self) -> FigureSet {
-        let estimate = |value: Option<f64>, interval| Estimate::single(value?, interval);
-        FigureSet::default()
-            .with(FigureId::Iops, estimate(self.iops, self.iops_interval))
-            .with(FigureId::MbPerSecond, estimate(self.mb_per_second, None))
-            .with_times(self.latency)
+    /// A figure without what is known about its error.
+    pub fn value(&self, figure: FigureId) -> Option<f64> {
+        self.figures.value(figure)
     }
 
     pub fn load(&self) -> OfferedLoad {
@@ -142,20 +133,17 @@ pub struct BlockOpSummary {
     /// `read`, `log write`, `sync`.
     pub op: String,
     pub requests: u64,
-    pub per_second: f64,
-    pub mb_per_second: f64,
-    #[serde(serialize_with = "figure::micros")]
-    pub latency: Option<LatencySummary>,
+    /// [`FigureId::Iops`] are requests of this kind alone.
+    #[serde(flatten)]
+    pub figures: FigureSet,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BlockWorkerSummary {
     pub worker: u32,
     pub medium: String,
-    pub iops: f64,
-    pub mb_per_second: f64,
-    pub mean_us: Option<f64>,
-    pub p99_us: Option<f64>,
+    #[serde(flatten)]
+    pub figures: FigureSet,
 }
 
 /// One second of a point, warm-up included: reads, writes and trims together.
@@ -178,17 +166,8 @@ pub struct BlockSecond {
 pub struct BlockFigures {
     pub rounds: u32,
     /// Times are missing where there is no distribution, as in outputs of other tools.
-    #[serde(flatten, serialize_with = "figure::requests")]
+    #[serde(flatten)]
     pub figures: FigureSet,
-}
-
-/// Ratio to the first medium, with its 95 % interval where both have one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct BlockRatios {
-    pub iops: f64,
-    pub iops_low: Option<f64>,
-    pub iops_high: Option<f64>,
-    pub mean_latency: Option<f64>,
 }
 
 /// One rate of a job's curve; the medians of the rounds that count.
@@ -196,10 +175,8 @@ pub struct BlockRatios {
 pub struct BlockCurvePoint {
     pub share_percent: f64,
     pub offered_per_second: f64,
-    pub achieved_per_second: f64,
-    pub mb_per_second: f64,
-    pub mean_us: Option<f64>,
-    pub p99_us: Option<f64>,
+    #[serde(flatten)]
+    pub figures: FigureSet,
     /// By round.
     pub points: Vec<BlockPointSummary>,
     pub verdict: Verdict,
@@ -268,7 +245,10 @@ impl BlockMedium {
 pub(super) fn cv_percent<'a>(
     workers: impl IntoIterator<Item = &'a BlockWorkerSummary>,
 ) -> Option<f64> {
-    let iops: Vec<f64> = workers.into_iter().map(|worker| worker.iops).collect();
+    let iops: Vec<f64> = workers
+        .into_iter()
+        .filter_map(|worker| worker.figures.value(FigureId::Iops))
+        .collect();
     let mean = iops.iter().sum::<f64>() / iops.len() as f64;
     let squares: f64 = iops.iter().map(|own| (own - mean).powi(2)).sum();
     (iops.len() > 1 && mean > 0.0)

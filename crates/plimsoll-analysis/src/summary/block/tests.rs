@@ -74,7 +74,7 @@ fn the_fixtures_rounds_match_its_description() {
         (Verdict::Invalid, Verdict::Invalid)
     );
     assert_eq!(
-        (slow.jobs[1].against_first, slow.jobs[0].verdict),
+        (slow.jobs[1].against_first.clone(), slow.jobs[0].verdict),
         (None, Verdict::Doubtful)
     );
     assert!(late.drives.iter().all(|drive| !drive.ops.is_empty()) && late.drives.len() == 1);
@@ -104,11 +104,12 @@ fn curves_rest_on_the_rounds_that_count() {
         );
         let mut achieved: Vec<f64> = rate.points[1..]
             .iter()
-            .filter_map(|point| point.iops)
+            .filter_map(|point| point.value(FigureId::Iops))
             .collect();
         achieved.sort_by(f64::total_cmp);
-        assert_eq!(rate.achieved_per_second, achieved[1]);
-        let reached = rate.achieved_per_second > rate.offered_per_second * 0.99;
+        let iops = rate.figures.value(FigureId::Iops).unwrap();
+        assert_eq!(iops, achieved[1]);
+        let reached = iops > rate.offered_per_second * 0.99;
         assert_eq!(reached, rate.share_percent < 100.0, "{rate:?}");
     }
 }
@@ -121,20 +122,21 @@ fn ratios_are_of_medians_with_the_interval_of_a_ratio() {
     assert!(fast.jobs.iter().all(|job| job.against_first.is_none()));
     let of = |figure| [slow, fast].map(|medium| medium.jobs[0].figure(figure).unwrap());
     let [a, b] = of(FigureId::Iops);
-    let got = slow.jobs[0].against_first.unwrap();
+    let got = |figure| {
+        let ratios = slow.jobs[0].against_first.as_ref().unwrap();
+        ratios.get(figure).unwrap()
+    };
     let expected = a.value / b.value;
-    assert_eq!(got.iops, expected);
+    assert_eq!(got(FigureId::Iops).ratio, expected);
     let interval = a.interval.unwrap().ratio_to(b.interval.unwrap()).unwrap();
-    assert_eq!(
-        (got.iops_low, got.iops_high),
-        (Some(interval.low), Some(interval.high))
-    );
+    let ends = got(FigureId::Iops).interval.unwrap();
+    assert_eq!((ends.low, ends.high), (interval.low, interval.high));
     assert!(
         interval.low < expected && expected < interval.high && interval.degrees >= 2.0,
         "{interval:?}"
     );
     let [a, b] = of(FigureId::Mean);
-    assert_eq!(got.mean_latency, Some(a.value / b.value));
+    assert_eq!(got(FigureId::Mean).ratio, a.value / b.value);
 }
 
 #[test]
@@ -157,8 +159,12 @@ fn media_at_once_are_one_with_the_drives_of_all() {
         ["fast", "fast", "slow"]
     );
     assert_eq!(point.drives.len(), 1);
-    let sum: f64 = point.workers.iter().map(|worker| worker.iops).sum();
-    assert!((sum - point.iops.unwrap()).abs() < 1e-6);
+    let sum: f64 = point
+        .workers
+        .iter()
+        .filter_map(|worker| worker.figures.value(FigureId::Iops))
+        .sum();
+    assert!((sum - point.value(FigureId::Iops).unwrap()).abs() < 1e-6);
 }
 
 /// The requests are those of both media: for each of them the power of one is known.

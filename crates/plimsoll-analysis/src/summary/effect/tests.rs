@@ -1,6 +1,6 @@
 use super::*;
-use crate::summary::FigureId;
 use crate::summary::StepTimeline;
+use crate::summary::{FigureId, Ratio};
 use crate::{Summary, summarise};
 use plimsoll_record::Record;
 use plimsoll_record::fixture;
@@ -13,14 +13,18 @@ fn close(found: f64, expected: f64) {
 }
 
 /// Within the resolution of a histogram.
-fn near(found: Option<NoiseChange>, quiet: f64, noisy: f64) {
-    let found = found.unwrap();
-    assert!((found.quiet / quiet - 1.0).abs() < 1.1e-3, "{found:?}");
-    assert!((found.noisy / noisy - 1.0).abs() < 1.1e-3, "{found:?}");
-    assert!(
-        (found.ratio.unwrap().ratio / (noisy / quiet) - 1.0).abs() < 2.2e-3,
-        "{found:?}"
-    );
+fn near(found: &VictimEffect, figure: FigureId, quiet: f64, noisy: f64) {
+    let is_near = |found: Option<f64>, expected: f64, by: f64| {
+        let found = found.unwrap();
+        assert!((found / expected - 1.0).abs() < by, "{figure:?}: {found}");
+    };
+    is_near(found.quiet.value(figure), quiet, 1.1e-3);
+    is_near(found.noisy.value(figure), noisy, 1.1e-3);
+    is_near(Some(ratio(found, figure).ratio), noisy / quiet, 2.2e-3);
+}
+
+fn ratio(found: &VictimEffect, figure: FigureId) -> Ratio {
+    found.ratios.get(figure).unwrap()
 }
 
 fn only(record: &Record) -> (NoiseEffect, Summary) {
@@ -56,10 +60,9 @@ fn the_effect_is_that_of_pairs() {
         (2, 16, Verdict::Valid)
     );
     // 220 and 240 orders a second without, 140 and 157 with noise.
-    let rate = load.all.rate.unwrap();
-    close(rate.quiet, 230.0 * 60.0);
-    close(rate.noisy, 148.5 * 60.0);
-    let ratio = rate.ratio.unwrap();
+    close(load.all.quiet.value(FigureId::Nopm).unwrap(), 230.0 * 60.0);
+    close(load.all.noisy.value(FigureId::Nopm).unwrap(), 148.5 * 60.0);
+    let ratio = ratio(&load.all, FigureId::Nopm);
     close(ratio.ratio, 148.5 / 230.0);
     // ln(140/220) and ln(157/240): apart by 0.027592, deviation 0.019511, half 12.706205·0.019511/√2 = 0.175296.
     let interval = ratio.interval.unwrap();
@@ -73,16 +76,14 @@ fn the_effect_is_that_of_pairs() {
 #[test]
 fn percentiles_are_those_of_the_ladder() {
     let (effect, summary) = only(&fixture::backup());
-    let p99 = effect.loads[0].all.p99_ms.unwrap();
+    let VictimEffect { quiet, noisy, .. } = &effect.loads[0].all;
     let of_ladder = |ladder: usize| {
         summary.figures.ladders[ladder].loads[0]
             .figures
-            .get(FigureId::P99)
-            .unwrap()
-            .value
+            .value(FigureId::P99)
     };
     assert_eq!(
-        (p99.quiet, p99.noisy),
+        (quiet.value(FigureId::P99), noisy.value(FigureId::P99)),
         (of_ladder(effect.quiet), of_ladder(effect.noisy))
     );
 }
@@ -98,8 +99,8 @@ fn each_victim_has_its_own_effect() {
         (first.system.as_str(), second.system.as_str()),
         ("shop-1@fast", "shop-2@fast")
     );
-    close(first.rate.unwrap().ratio.unwrap().ratio, 116.0 / 210.0);
-    close(second.rate.unwrap().ratio.unwrap().ratio, 181.0 / 250.0);
+    close(ratio(first, FigureId::Nopm).ratio, 116.0 / 210.0);
+    close(ratio(second, FigureId::Nopm).ratio, 181.0 / 250.0);
     assert_eq!(load.worst, Some(0));
     close(
         load.mean_ratio.unwrap(),
@@ -107,15 +108,15 @@ fn each_victim_has_its_own_effect() {
     );
     // Quiet New-Orders take 4, 12 or 36 ms in the first repeat and a tenth more in the second, noisy ones 10, 30 or 90:
     // halfway between them.
-    near(first.p50_ms, 4.2, 10.5);
-    near(first.p95_ms, 12.6, 31.5);
-    near(first.p99_ms, 37.8, 94.5);
+    near(first, FigureId::P50, 4.2, 10.5);
+    near(first, FigureId::P95, 12.6, 31.5);
+    near(first, FigureId::P99, 37.8, 94.5);
 }
 
 #[test]
 fn the_medium_is_shown_with_and_without_noise() {
     let (effect, _) = only(&fixture::backup());
-    let medium = effect.loads[0].medium.unwrap();
+    let medium = effect.loads[0].medium.as_ref().unwrap();
     // The second repeat has a quarter more of everything: on average an eighth.
     close(medium.quiet.iops, 1200.0 * 1.125);
     close(medium.noisy.iops, 1800.0 * 1.125);
@@ -123,19 +124,19 @@ fn the_medium_is_shown_with_and_without_noise() {
     // Weighted by requests: (1 + 1.25²)/(1 + 1.25).
     close(medium.noisy.write_ms.unwrap(), 3.0 * 2.5625 / 2.25);
     close(medium.quiet.read_ms.unwrap(), 0.25 * 2.5625 / 2.25);
-    let ratio = medium.iops.unwrap().ratio.unwrap();
+    let ratio = medium.ratios.get(FigureId::Iops).unwrap();
     close(ratio.ratio, 1.5);
     close(ratio.interval.unwrap().high, 1.5);
     let ms = |[n, m, a, b]: [f64; 4]| (n * a + m * b) / (n + m);
     let expected = ms([700.0, 1100.0, 0.875, 3.0]) / ms([300.0, 900.0, 0.25, 0.75]);
-    close(medium.ms.unwrap().ratio.unwrap().ratio, expected);
+    close(medium.ratios.get(FigureId::Mean).unwrap().ratio, expected);
     // 3, 4, 3.5 and 4.5 s.
     let backups = effect.loads[0].backups.clone().unwrap();
     assert_eq!(
         (
             backups.complete,
             backups.cancelled,
-            backups.seconds.unwrap().mean
+            backups.figures.get(FigureId::Seconds).unwrap().value
         ),
         (4, 2, 3.75)
     );
@@ -152,18 +153,12 @@ fn a_repeat_without_its_counterpart_is_left_out_with_a_finding() {
     };
     let one = |load: &EffectLoad| {
         assert_eq!(load.pairs, 1);
-        close(load.all.rate.unwrap().ratio.unwrap().ratio, 140.0 / 220.0);
-        assert_eq!(
-            load.all.rate.unwrap().ratio.unwrap().interval,
-            None,
-            "windows too short for an interval"
-        );
-        assert_eq!(load.all.p99_ms.unwrap().ratio.unwrap().interval, None);
-        assert_eq!(
-            load.victims[0].rate.unwrap().ratio.unwrap().interval,
-            None,
-            "of one system alone it is unknown"
-        );
+        let of_all = ratio(&load.all, FigureId::Nopm);
+        close(of_all.ratio, 140.0 / 220.0);
+        let of_one = ratio(&load.victims[0], FigureId::Nopm);
+        let both = [of_all, of_one].map(|own| own.interval);
+        assert_eq!(both, [None; 2], "windows too short for an interval");
+        assert_eq!(ratio(&load.all, FigureId::P99).interval, None);
     };
     // Interrupted before the last points began.
     let mut record = fixture::backup();
@@ -215,8 +210,8 @@ fn without_a_usable_pair_there_are_figures_and_no_ratios() {
     );
     let load = &effect.loads[0];
     assert_eq!((load.pairs, load.verdict), (0, Verdict::Invalid));
-    close(load.all.rate.unwrap().noisy, 148.5 * 60.0);
-    assert_eq!(load.all.rate.unwrap().ratio, None);
+    close(load.all.noisy.value(FigureId::Nopm).unwrap(), 148.5 * 60.0);
+    assert!(load.all.ratios.is_empty());
     assert_eq!((load.mean_ratio, load.worst), (None, None));
 }
 
@@ -239,7 +234,7 @@ fn neighbours_under_load_are_listed() {
     let load = &effect.loads[0];
     // New-Orders and Payments: 90 + 43 and 91 + 43 a second.
     close(load.neighbours_per_second.unwrap(), 133.5);
-    close(load.all.rate.unwrap().ratio.unwrap().ratio, 116.0 / 210.0);
+    close(ratio(&load.all, FigureId::Nopm).ratio, 116.0 / 210.0);
     assert_eq!(load.backups, None);
     let crowd = &summary.figures.timelines[2];
     assert_eq!(

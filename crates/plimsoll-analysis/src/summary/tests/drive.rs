@@ -489,22 +489,23 @@ fn media_are_compared_at_the_same_load() {
     let [Some(fast), Some(slow)] = compared.loads[1].figures.as_slice() else {
         panic!()
     };
-    assert_eq!((fast.rate_ratio, fast.p99_ratio), (None, None));
+    assert!(fast.ratios.is_empty());
+    let [rate, p99] = [FigureId::Nopm, FigureId::P99];
     let (first, second) = (
         &summary.figures.ladders[0].points[1],
         &summary.figures.ladders[1].points[1],
     );
     assert_eq!(
-        (fast.rate, slow.rate),
-        (first.nopm.unwrap(), second.nopm.unwrap())
+        (fast.figures.value(rate), slow.figures.value(rate)),
+        (first.value(rate), second.value(rate))
     );
-    assert_eq!(slow.rate_ratio.unwrap().ratio, slow.rate / fast.rate);
+    for figure in [rate, p99] {
+        let [slow_one, fast_one] = [slow, fast].map(|own| own.figures.value(figure).unwrap());
+        let ratio = slow.ratios.get(figure).unwrap().ratio;
+        assert_eq!(ratio, slow_one / fast_one);
+    }
     assert_eq!(
-        slow.p99_ratio,
-        slow.p99_ms.zip(fast.p99_ms).map(|(slow, fast)| slow / fast)
-    );
-    assert_eq!(
-        slow.p99_ms,
+        slow.figures.value(p99),
         second.types[0].response.map(|latency| latency.p99_ms)
     );
     // An invalid point is shown and compared with nothing.
@@ -514,12 +515,12 @@ fn media_are_compared_at_the_same_load() {
     let [Some(_), Some(slow)] = summary.figures.comparisons[0].loads[1].figures.as_slice() else {
         panic!()
     };
-    assert_eq!((slow.rate_ratio, slow.p99_ratio), (None, None));
+    assert!(slow.ratios.is_empty());
     let [Some(_), Some(slow)] = summary.figures.comparisons[0].loads[2].figures.as_slice() else {
         panic!()
     };
     assert_eq!(
-        slow.rate_ratio.unwrap().interval,
+        slow.ratios.get(rate).unwrap().interval,
         None,
         "windows too short for an interval"
     );
@@ -593,7 +594,7 @@ fn members_of_an_array_share_the_wear() {
         record.series.extend(member_series(id, written));
     }
     let point = only(&record);
-    let rate = point.completed_per_second.unwrap();
+    let rate = point.value(FigureId::Transactions).unwrap();
     let drive = point.drive.unwrap();
     let members = drive.members.iter();
     let shown: Vec<(&str, f64, f64)> = members

@@ -1,6 +1,8 @@
 //! The same transactions on every engine leave the same rows. SQLite, whose sessions go through its library, is the reference
 //! for those that read and write a wire themselves.
 
+use std::sync::OnceLock;
+
 use super::*;
 use crate::workload::Source;
 
@@ -77,10 +79,10 @@ fn one_warehouse(mode: TxnMode) -> Workload {
 }
 
 /// Procedures and statements take turns, where there are both.
-fn outcome(engine: Engine, transactions: u32, name: &str) -> Outcome {
+fn outcome(engine: Engine, transactions: u32) -> Outcome {
     let shared = Shared::get(engine);
     let _turn = shared.turn();
-    let place = shared.other(name);
+    let place = shared.other("as_on_sqlite");
     let loaded = place.load(
         &one_warehouse(TxnMode::Statements),
         IfOther::Replace,
@@ -120,12 +122,12 @@ fn lines(client: &mut Client, sql: &str) -> Vec<String> {
 }
 
 pub fn as_on_sqlite(kind: ServerKind) {
+    /// The same for every server.
+    static ON_SQLITE: OnceLock<Outcome> = OnceLock::new();
     let transactions = std::env::var("PLIMSOLL_TEST_TRANSACTIONS")
         .map_or(TRANSACTIONS, |number| number.parse().unwrap());
-    // Of its own: what is there already would be used as the last one left it.
-    let name = format!("as_{}", kind.engine().name());
-    let expected = outcome(Engine::Sqlite, transactions, &name);
-    let found = outcome(Engine::Server(kind), transactions, &name);
+    let expected = ON_SQLITE.get_or_init(|| outcome(Engine::Sqlite, transactions));
+    let found = outcome(Engine::Server(kind), transactions);
     assert_eq!(
         (found.committed, found.rolled_back),
         (expected.committed, expected.rolled_back)

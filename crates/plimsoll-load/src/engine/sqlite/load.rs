@@ -253,7 +253,7 @@ struct Insert<'a> {
 }
 
 impl Insert<'_> {
-    fn bind(&mut self, value: impl ToSql) {
+    fn bind(&mut self, value: &dyn ToSql) {
         if self.stopped {
             return;
         }
@@ -277,27 +277,27 @@ impl PartSink for Insert<'_> {
 
 impl RowSink for Insert<'_> {
     fn int(&mut self, value: i32) {
-        self.bind(value);
+        self.bind(&value);
     }
 
     fn cents(&mut self, value: i64) {
-        self.bind(value);
+        self.bind(&value);
     }
 
     fn rate(&mut self, ten_thousandths: i32) {
-        self.bind(ten_thousandths);
+        self.bind(&ten_thousandths);
     }
 
     fn text(&mut self, value: &str) {
-        self.bind(value);
+        self.bind(&value);
     }
 
     fn timestamp(&mut self, micros: i64) {
-        self.bind(micros);
+        self.bind(&micros);
     }
 
     fn null(&mut self) {
-        self.bind(Null);
+        self.bind(&Null);
     }
 
     fn end_row(&mut self) {

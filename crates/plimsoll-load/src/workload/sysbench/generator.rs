@@ -1,11 +1,11 @@
 //! The scripts: which operations a transaction has, and in which order (`oltp_common.lua`, `oltp_NAME.lua`).
 
 use plimsoll_plan::resolved::{Script, Sysbench};
+use plimsoll_stats::Rng;
 
 use super::input::{Bracket, NewRow, Operation, SysbenchInput};
 use super::random::{C_GROUPS, Ids, PAD_GROUPS, digits, length};
 use super::sql::SysbenchStmt;
-use crate::rng::Rng;
 
 /// What one user does, without end.
 #[derive(Debug, Clone)]

@@ -2,9 +2,9 @@
 //! order, `k` drawn as ids are, texts of digits. Each table draws from a stream of its own.
 
 use plimsoll_plan::resolved::{Distribution, Sysbench};
+use plimsoll_stats::Rng;
 
 use super::random::{C_GROUPS, Ids, PAD_GROUPS, digits};
-use crate::rng::Rng;
 use crate::workload::tpcc::rows::RowSink;
 
 /// What the tables hold before anybody has worked on them.

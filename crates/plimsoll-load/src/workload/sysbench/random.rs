@@ -6,8 +6,7 @@
 //! variates from monotone discrete distributions", ACM TOMACS 6.3 (1996), with the exponent that sysbench has there.
 
 use plimsoll_plan::resolved::Distribution;
-
-use crate::rng::Rng;
+use plimsoll_stats::Rng;
 
 /// `--rand-spec-iter`: uniform draws whose mean a gaussian one is.
 const ITERATIONS: u32 = 12;

@@ -1,10 +1,9 @@
 //! The rows of the initial population, table by table (clause 4.3.3.1).
 
-use super::random::{
-    CUSTOMERS, Constants, DISTRICTS, ITEMS, RandomText, fill_letters, int, last_name,
-};
+use plimsoll_stats::Rng;
+
+use super::random::{CUSTOMERS, Constants, DISTRICTS, ITEMS, RandomText, int, last_name};
 use super::rows::RowSink;
-use crate::rng::Rng;
 
 /// Orders below this one are delivered (clause 4.3.3.1: the last 900 of each district's 3,000 are not).
 pub const FIRST_NEW_ORDER: i32 = 2_101;
@@ -136,7 +135,7 @@ impl Filler {
             sink.int(item);
             sink.int(self.warehouse);
             sink.int(self.int(10, 100));
-            fill_letters(&mut self.rng, &mut dist);
+            self.rng.fill_letters(&mut dist);
             let dist = std::str::from_utf8(&dist).expect("letters and digits are ASCII");
             (0..10).for_each(|i| sink.text(&dist[i * 24..(i + 1) * 24]));
             sink.int(0);

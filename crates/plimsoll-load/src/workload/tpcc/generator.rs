@@ -3,12 +3,12 @@
 use plimsoll_plan::resolved::{Home, Pacing, TPCC_DECK, Tpcc};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Seeds;
+use plimsoll_stats::Rng;
 
 use super::input::{
     CustomerBy, Delivery, Line, NewOrder, OrderStatus, Payment, StockLevel, TpccInput,
 };
 use super::random::{Constants, DISTRICTS, ITEMS, int, last_name};
-use crate::rng::Rng;
 
 /// An item that no warehouse has (clause 2.4.1.5): the last line of a New-Order that is to roll back.
 pub const UNUSED_ITEM: i32 = ITEMS + 1;

@@ -3,10 +3,11 @@
 //! It is cut into chunks that can be filled in any order and by any number of loaders: each draws from its own random
 //! stream, so equal seeds give equal data however the work was shared out.
 
+use plimsoll_stats::Rng;
+
 use super::fill::{FIRST_NEW_ORDER, Filler};
 use super::random::{CUSTOMERS, Constants, DISTRICTS, ITEMS, int};
 use super::rows::{RowSink, TpccTable};
-use crate::rng::Rng;
 
 /// Version of the tables and of what is in them: data of another version is loaded again. 2: states are letters, and all
 /// letters and digits are equally frequent.

@@ -1,9 +1,9 @@
 //! The specification's random values (clauses 2.1.5, 2.1.6, 4.3.2).
 //!
-//! Text is the bulk of the population (about 50 MB per warehouse), so it is drawn two characters at a time from a table
-//! into a buffer that is used again: ten characters per random number, no allocation.
+//! Text is the bulk of the population (about 50 MB per warehouse), so it is drawn into a buffer that is used again, ten
+//! characters per random number.
 
-use crate::rng::Rng;
+use plimsoll_stats::Rng;
 
 /// Clause 1.4.1, 4.3.3.1: sizes that do not depend on the number of warehouses.
 pub const ITEMS: i32 = 100_000;
@@ -86,43 +86,6 @@ pub fn last_name(number: i32) -> String {
     name
 }
 
-const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-const ALL_PAIRS: usize = ALPHABET.len() * ALPHABET.len();
-
-/// All pairs of [`ALPHABET`].
-static PAIRS: [[u8; 2]; ALL_PAIRS] = {
-    let mut pairs = [[0; 2]; ALL_PAIRS];
-    let mut i = 0;
-    while i < ALL_PAIRS {
-        pairs[i] = [ALPHABET[i / ALPHABET.len()], ALPHABET[i % ALPHABET.len()]];
-        i += 1;
-    }
-    pairs
-};
-
-/// Takes a number below `n` from 64 random bits, read as a fraction: its integer part times `n`, while the rest stays for
-/// the next. Ten letters and digits take 59.5 bits.
-fn take(bits: &mut u64, n: usize) -> usize {
-    let product = u128::from(*bits) * n as u128;
-    *bits = product as u64;
-    (product >> 64) as usize
-}
-
-/// Fills with random letters and digits.
-pub fn fill_letters(rng: &mut Rng, out: &mut [u8]) {
-    let (groups, rest) = out.as_chunks_mut::<10>();
-    for group in groups {
-        let mut bits = rng.next_u64();
-        for pair in group.as_chunks_mut::<2>().0 {
-            *pair = PAIRS[take(&mut bits, ALL_PAIRS)];
-        }
-    }
-    let mut bits = rng.next_u64();
-    for byte in rest {
-        *byte = ALPHABET[take(&mut bits, ALPHABET.len())];
-    }
-}
-
 const LONGEST: usize = 512;
 
 /// A buffer for random strings.
@@ -142,7 +105,7 @@ impl RandomText {
 
     fn draw(&mut self, rng: &mut Rng, low: usize, high: usize) -> usize {
         let len = rng.between(low as u64, high as u64) as usize;
-        fill_letters(rng, &mut self.0[..len]);
+        rng.fill_letters(&mut self.0[..len]);
         len
     }
 
@@ -251,24 +214,6 @@ mod tests {
             zip.len() == 9 && zip.ends_with("11111") && zip.bytes().all(|b| b.is_ascii_digit())
         );
         assert_eq!(text.digits(&mut rng, 16).len(), 16);
-    }
-
-    #[test]
-    fn all_letters_and_digits_are_equally_frequent() {
-        let mut text = vec![0; 620_000];
-        fill_letters(&mut Rng::new(3), &mut text);
-        // Each comes 10,000 times, with a standard deviation of 99; the places of a group of ten one by one.
-        let of = |place: usize| text.iter().skip(place).step_by(10);
-        for letter in (0..128u8).filter(u8::is_ascii_alphanumeric) {
-            let all = text.iter().filter(|byte| **byte == letter).count();
-            assert!((9_500..10_500).contains(&all), "{}: {all}", letter as char);
-            let last = of(9).filter(|byte| **byte == letter).count();
-            assert!(
-                (840..1_160).contains(&last),
-                "{}: {last} in the last place",
-                letter as char
-            );
-        }
     }
 
     proptest! {

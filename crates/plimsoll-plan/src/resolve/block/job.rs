@@ -4,27 +4,26 @@ use std::collections::BTreeSet;
 
 use super::stream;
 use crate::findings::Findings;
-use crate::raw::{RawBlockJob, RawBlockStream, RawCurve};
+use crate::raw::{Either, PlanTable, RawBlockJob, RawBlockStream, RawCurve, Switch, TableKind};
 use crate::resolve::names::{LONGEST_NAME, check_name};
-use crate::resolve::values::text;
 use crate::resolved::{BlockJob, BlockStream};
-use crate::value::At;
+use crate::value::{At, RawText};
 
 const MOST_JOBS: usize = 1000;
 const MOST_STREAMS: usize = 16;
 const MOST_SHARES: usize = 100;
 const HIGHEST_SHARE: f64 = 1000.0;
 
-/// What the field calls the whole curve: up to the maximum, and a step beyond it.
+/// Whole curve: up to the maximum, and a step beyond it.
 const WHOLE_CURVE: [f64; 11] = [
     10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0, 120.0,
 ];
 
-/// A fault in one is reported, and the others are checked as well.
+/// Jobs of a plan. A fault in one is reported, and the others are checked as well.
 pub(super) fn resolve_all(
     list: &At<Vec<At<RawBlockJob>>>,
     findings: &mut Findings<'_>,
-) -> Option<Vec<BlockJob>> {
+) -> Vec<BlockJob> {
     if list.get().is_empty() && !findings.is_incomplete(&list.span()) {
         findings.error(
             list.span(),
@@ -35,10 +34,7 @@ pub(super) fn resolve_all(
     resolve_list(list.get(), findings)
 }
 
-pub(super) fn resolve_list(
-    list: &[At<RawBlockJob>],
-    findings: &mut Findings<'_>,
-) -> Option<Vec<BlockJob>> {
+pub(super) fn resolve_list(list: &[At<RawBlockJob>], findings: &mut Findings<'_>) -> Vec<BlockJob> {
     if let Some(job) = list.get(MOST_JOBS) {
         findings.error(
             job.span(),
@@ -47,12 +43,10 @@ pub(super) fn resolve_list(
         );
     }
     let mut taken = BTreeSet::new();
-    let jobs = list
-        .iter()
+    list.iter()
         .take(MOST_JOBS)
-        .map(|job| resolve(job, &mut taken, findings));
-    let jobs: Option<Vec<BlockJob>> = jobs.collect::<Vec<_>>().into_iter().collect();
-    jobs.filter(|jobs| !jobs.is_empty())
+        .filter_map(|job| resolve(job, &mut taken, findings))
+        .collect()
 }
 
 fn resolve(
@@ -63,47 +57,46 @@ fn resolve(
     let raw = at.get();
     let help = "state what the report calls it: name = \"RND4K Q32T1 read\"";
     let name = findings.required(&at.span(), "name", &raw.name, help);
-    let name = name.and_then(|name| job_name(name, taken, findings));
-    let curve = match &raw.curve {
-        None => Some(Vec::new()),
-        Some(curve) => shares(curve, findings),
-    };
-    let has_curve = raw.curve.is_some() && curve.as_ref().is_none_or(|curve| !curve.is_empty());
+    if let Some(name) = name {
+        check_job_name(name, taken, findings);
+    }
+    let curve = raw
+        .curve
+        .as_ref()
+        .map_or(Vec::new(), |curve| shares(curve, findings));
+    let has_curve = !curve.is_empty();
     let streams = match &raw.stream {
-        None => stream::resolve(&at.span(), &raw.own_stream(), has_curve, findings)
-            .map(|stream| vec![stream]),
+        None => {
+            let stream = stream::resolve(&at.span(), &raw.only_stream(), has_curve, findings);
+            stream.into_iter().collect()
+        }
         Some(list) => streams(raw, list, has_curve, findings),
     };
     Some(BlockJob {
-        name: name?,
-        streams: streams?,
-        curve: curve?,
+        name: name?.value(),
+        streams,
+        curve,
     })
 }
 
-fn job_name(
-    written: &At<String>,
+fn check_job_name(
+    written: &At<RawText>,
     taken: &mut BTreeSet<String>,
     findings: &mut Findings<'_>,
-) -> Option<String> {
-    let name = text(written, "the name", findings)?;
+) {
+    let name = written.value();
     if name.chars().count() > LONGEST_NAME {
+        let help = "tables of reports have to hold it";
         findings.error(
             written.span(),
             "the name is longer than 64 characters",
-            "tables of reports have to hold it",
+            help,
         );
-        return None;
     }
     if !taken.insert(name.clone()) {
-        findings.error(
-            written.span(),
-            format!("two jobs are named `{name}`"),
-            "give each its own name",
-        );
-        return None;
+        let message = format!("two jobs are named `{name}`");
+        findings.error(written.span(), message, "give each its own name");
     }
-    Some(name)
 }
 
 fn streams(
@@ -111,14 +104,8 @@ fn streams(
     list: &At<Vec<At<RawBlockStream>>>,
     has_curve: bool,
     findings: &mut Findings<'_>,
-) -> Option<Vec<BlockStream>> {
-    for (key, span) in raw.stream_keys() {
-        findings.error(
-            span,
-            format!("`{key}` has no meaning beside streams"),
-            "it belongs to each of them",
-        );
-    }
+) -> Vec<BlockStream> {
+    raw.refuse(TableKind::Streams, findings);
     let written = list.get();
     if written.is_empty() && !findings.is_incomplete(&list.span()) {
         findings.error(
@@ -147,28 +134,38 @@ fn streams(
         );
     }
     let mut taken = BTreeSet::new();
-    let streams = written.iter().take(MOST_STREAMS).map(|at| {
-        let help = "state what the report calls it: name = \"log\"";
-        let name = findings.required(&at.span(), "name", &at.get().name, help);
-        if let Some(name) = name {
-            check_name(name, "stream", findings);
-            if !taken.insert(name.get().clone()) {
-                let message = format!("two streams of the job are named `{}`", name.get());
-                findings.error(name.span(), message, "give each its own name");
-            }
-        }
-        stream::resolve(&at.span(), at.get(), has_curve, findings)
-    });
-    let streams: Option<Vec<BlockStream>> = streams.collect::<Vec<_>>().into_iter().collect();
-    streams.filter(|streams| !streams.is_empty())
+    written
+        .iter()
+        .take(MOST_STREAMS)
+        .filter_map(|at| {
+            check_stream_name(at, &mut taken, findings);
+            stream::resolve(&at.span(), at.get(), has_curve, findings)
+        })
+        .collect()
 }
 
-/// Empty for no curve.
-fn shares(written: &At<RawCurve>, findings: &mut Findings<'_>) -> Option<Vec<f64>> {
+fn check_stream_name(
+    at: &At<RawBlockStream>,
+    taken: &mut BTreeSet<String>,
+    findings: &mut Findings<'_>,
+) {
+    let help = "state what the report calls it: name = \"log\"";
+    let Some(name) = findings.required(&at.span(), "name", &at.get().name, help) else {
+        return;
+    };
+    check_name(name, "stream", findings);
+    if !taken.insert(name.get().clone()) {
+        let message = format!("two streams of the job are named `{}`", name.get());
+        findings.error(name.span(), message, "give each its own name");
+    }
+}
+
+/// Shares of a curve; empty for no curve.
+fn shares(written: &At<RawCurve>, findings: &mut Findings<'_>) -> Vec<f64> {
     let list = match written.get() {
-        RawCurve::Switch(false) => return Some(Vec::new()),
-        RawCurve::Switch(true) => return Some(WHOLE_CURVE.to_vec()),
-        RawCurve::Shares(list) => list,
+        Either::Simple(Switch(false)) => return Vec::new(),
+        Either::Simple(Switch(true)) => return WHOLE_CURVE.to_vec(),
+        Either::Composite(list) => list,
     };
     let example = "percent of what the job reaches at full speed, rising: curve = [10, 50, 100]";
     if list.is_empty() && !findings.is_incomplete(&written.span()) {
@@ -180,22 +177,17 @@ fn shares(written: &At<RawCurve>, findings: &mut Findings<'_>) -> Option<Vec<f64
             "the curve has more than 100 points",
             example,
         );
-        return None;
     }
     let mut last = 0.0;
-    let mut fine = !list.is_empty();
-    for share in list {
+    for at in list {
+        let share = *at.get();
         // Written so that NaN fails.
-        if !(*share.get() > last && *share.get() <= HIGHEST_SHARE) {
-            findings.error(
-                share.span(),
-                format!("a share of {} cannot stand here", share.get()),
-                example,
-            );
-            fine = false;
+        if share > last && share <= HIGHEST_SHARE {
+            last = share;
         } else {
-            last = *share.get();
+            let message = format!("a share of {share} cannot stand here");
+            findings.error(at.span(), message, example);
         }
     }
-    fine.then(|| list.iter().map(|share| *share.get()).collect())
+    list.iter().map(|share| *share.get()).collect()
 }

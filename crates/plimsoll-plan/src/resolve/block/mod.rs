@@ -1,24 +1,22 @@
 //! Block workloads: the jobs of a profile, jobs of the plan's own, or a job file of fio's.
 
 mod job;
-mod keys;
 pub mod profile;
 mod step;
 mod stream;
 
-pub(super) use step::{is_block, refuse_on_load, resolve as resolve_step};
+pub(super) use step::{is_block, resolve as resolve_step};
 
-use keys::{MOST_WORKERS, file_size, fill, scaled};
 use profile::Profile;
 
-use super::values::{size, text, whole};
 use crate::Options;
 use crate::error::suggestion;
 use crate::findings::Findings;
-use crate::raw::RawBlock;
-use crate::resolved::{Block, BlockJob, BlockStream, BlockWork};
+use crate::raw::{LEAST_FILE, PlanTable, RawBlock, TableKind};
+use crate::resolved::{Block, BlockJob, BlockWork};
+use crate::size::{self, LARGEST};
 use crate::units::Bytes;
-use crate::value::At;
+use crate::value::{At, OptionalKey};
 
 /// As CrystalDiskMark has it by default.
 const DEFAULT_SIZE: Bytes = Bytes::mib(1 << 10);
@@ -32,25 +30,28 @@ pub(super) fn resolve(
     findings: &mut Findings<'_>,
 ) -> Option<Block> {
     let raw = at.get();
-    if let Some(path) = &raw.fio_job {
-        return file(raw, path, findings);
+    if let Some(path) = raw.fio_job.value() {
+        return Some(file(raw, path, findings));
     }
-    let found = raw
+    let profile = raw
         .profile
         .as_ref()
         .map(|profile| known_profile(profile, findings));
-    let own = raw
+    let jobs = raw
         .job
         .as_ref()
         .map(|jobs| job::resolve_all(jobs, findings));
-    let base = match &found {
+    let profile = match profile {
         None => None,
-        Some(found) => Some((*found)?),
+        Some(found) => Some(found?),
     };
-    let jobs = match (base, own) {
+    let jobs = match (profile, jobs) {
         (Some(profile), None) => Some(profile.jobs.clone()),
-        (Some(profile), Some(jobs)) => same_jobs(raw, profile, jobs, findings),
-        (None, Some(jobs)) => jobs,
+        (Some(profile), Some(jobs)) => {
+            check_same_jobs(raw, profile, &jobs, findings);
+            Some(jobs)
+        }
+        (None, Some(jobs)) => Some(jobs),
         (None, None) => {
             if !findings.is_incomplete(&at.span()) {
                 let help =
@@ -64,88 +65,70 @@ pub(super) fn resolve(
             None
         }
     };
-    let source = source(raw, base, findings);
-    let workers = raw
-        .workers
-        .as_ref()
-        .map(|workers| whole(workers, "`workers`", 1..=MOST_WORKERS, findings));
-    let workers = workers.unwrap_or(base.and_then(|base| base.workers).or(Some(1)));
-    let size = match &raw.size {
-        Some(written) => file_size(written, options.data_scale, findings),
-        None => Some(scaled(
-            base.and_then(|base| base.size).unwrap_or(DEFAULT_SIZE),
+    if let (Some(source), Some(_)) = (&raw.source, profile) {
+        findings.error(
+            source.span(),
+            "`source` is not supported beside a `profile`",
+            "it has one of its own",
+        );
+    }
+    if let Some(size) = &raw.size
+        && size.value().0 < LEAST_FILE
+    {
+        let least = size::write(Bytes(LEAST_FILE));
+        let message = format!("`size` cannot be {}", size::write(size.value()));
+        findings.error(size.span(), message, format!("{least} at least"));
+    }
+    let workers = profile.and_then(|profile| profile.workers);
+    let size = profile.and_then(|profile| profile.size);
+    let fill = profile.and_then(|profile| profile.fill);
+    let block = Block {
+        profile: profile.map_or(String::new(), |profile| profile.name.to_owned()),
+        source: match profile {
+            Some(profile) => profile.source.clone(),
+            None => raw.source.value().unwrap_or_default(),
+        },
+        workers: raw.workers.value().or(workers).unwrap_or(1),
+        size: scaled(
+            raw.size.value().or(size).unwrap_or(DEFAULT_SIZE),
             options.data_scale,
-        )),
+        ),
+        fill: raw.fill.value().or(fill).unwrap_or(1.0),
+        work: BlockWork::Jobs(jobs?),
     };
-    let fill = raw.fill.as_ref().map(|written| fill(written, findings));
-    let fill = fill.unwrap_or(base.and_then(|base| base.fill).or(Some(1.0)));
-    let jobs = jobs?;
-    let workers = workers?;
-    let fill = fill?;
-    check_in_flight(at, &jobs, workers, findings);
-    warn_of_holes(raw, &jobs, fill, findings);
-    let profile = base.map_or(String::new(), |base| base.name.to_owned());
-    Some(Block {
-        profile,
-        source: source?,
-        workers,
-        size: size?,
-        fill,
-        work: BlockWork::Jobs(jobs),
-    })
+    check_in_flight(at, &block, findings);
+    warn_of_holes(raw, &block, findings);
+    Some(block)
+}
+
+/// Whole MiB, so that every usual size of requests divides it, within the sizes that a plan may state.
+fn scaled(size: Bytes, factor: f64) -> Bytes {
+    let mebibyte = Bytes::mib(1).0;
+    let mebibytes = if factor == 1.0 {
+        size.0 / mebibyte
+    } else {
+        (size.0 as f64 * factor) as u64 / mebibyte
+    };
+    // Whatever the factor, sums of sizes do not overflow.
+    Bytes(mebibytes.min(LARGEST.0 / mebibyte) * mebibyte).max(Bytes(LEAST_FILE))
 }
 
 /// A job file is run as it is: only the space that it needs can be set beside it.
-fn file(raw: &RawBlock, path: &At<String>, findings: &mut Findings<'_>) -> Option<Block> {
-    let RawBlock {
-        profile,
-        source: _,
-        workers,
-        size,
-        fill,
-        fio_job: _,
-        job,
-    } = raw;
-    for (key, span) in [
-        ("profile", profile.as_ref().map(At::span)),
-        (
-            "workers",
-            workers
-                .as_ref()
-                .map(At::span)
-                .filter(|_| workers.as_ref().is_some_and(|n| *n.get() != 1)),
-        ),
-        (
-            "fill",
-            fill.as_ref()
-                .map(At::span)
-                .filter(|_| fill.as_ref().is_some_and(|fill| *fill.get() != 0.0)),
-        ),
-        ("job", job.as_ref().map(At::span)),
-    ] {
-        if let Some(span) = span {
-            let help = "a job file is run as it is: remove one of the two";
-            findings.error(
-                span,
-                format!("`{key}` has no meaning beside a `fio_job`"),
-                help,
-            );
-        }
-    }
-    let size = size
-        .as_ref()
-        .map_or(Some(Bytes(0)), |written| self::size(written, findings));
-    let source = source(raw, None, findings);
-    let path = text(path, "the job file", findings)?;
-    let work = BlockWork::File { path };
-    Some(Block {
+fn file(raw: &RawBlock, path: String, findings: &mut Findings<'_>) -> Block {
+    let is_harmless = |key: &str| match key {
+        "workers" => raw.workers.value() == Some(1),
+        "fill" => raw.fill.value() == Some(0.0),
+        _ => false,
+    };
+    raw.refuse_unless(is_harmless, TableKind::FioJob, findings);
+    Block {
         profile: String::new(),
-        source: source?,
+        source: raw.source.value().unwrap_or_default(),
         workers: 1,
-        size: size?,
+        size: raw.size.value().unwrap_or(Bytes(0)),
         fill: 0.0,
-        work,
-    })
+        work: BlockWork::File { path },
+    }
 }
 
 fn known_profile(written: &At<String>, findings: &mut Findings<'_>) -> Option<&'static Profile> {
@@ -165,83 +148,51 @@ fn known_profile(written: &At<String>, findings: &mut Findings<'_>) -> Option<&'
 }
 
 /// A plan that was described in full has both; jobs that differ may not use the profile's name.
-fn same_jobs(
+fn check_same_jobs(
     raw: &RawBlock,
     profile: &Profile,
-    jobs: Option<Vec<BlockJob>>,
-    findings: &mut Findings<'_>,
-) -> Option<Vec<BlockJob>> {
-    let jobs = jobs?;
-    if jobs != profile.jobs {
-        let span = raw.job.as_ref().map(At::span).unwrap_or_default();
-        let message = format!("these jobs are not those of the profile `{}`", profile.name);
-        findings.error(
-            span,
-            message,
-            "remove `profile`, and state with `source` where they come from; or remove the jobs",
-        );
-        return None;
-    }
-    Some(jobs)
-}
-
-fn source(
-    raw: &RawBlock,
-    profile: Option<&Profile>,
-    findings: &mut Findings<'_>,
-) -> Option<String> {
-    match (&raw.source, profile) {
-        (None, profile) => Some(profile.map_or(String::new(), |profile| profile.source.clone())),
-        (Some(written), None) => text(written, "the source", findings),
-        (Some(written), Some(_)) => {
-            findings.error(
-                written.span(),
-                "`source` has no meaning beside a `profile`",
-                "it has one of its own",
-            );
-            None
-        }
-    }
-}
-
-fn check_in_flight(
-    at: &At<RawBlock>,
     jobs: &[BlockJob],
-    workers: u32,
     findings: &mut Findings<'_>,
 ) {
-    for job in jobs {
-        let of_worker: u64 = job
+    if jobs != profile.jobs {
+        findings.error(
+            raw.job.span_or(&(0..0)),
+            format!("these jobs are not those of the profile `{}`", profile.name),
+            "remove `profile`, and state with `source` where they come from; or remove the jobs",
+        );
+    }
+}
+
+fn check_in_flight(at: &At<RawBlock>, block: &Block, findings: &mut Findings<'_>) {
+    for job in block.jobs() {
+        let worker: u64 = job
             .streams
             .iter()
-            .map(BlockStream::in_flight)
-            .map(u64::from)
+            .map(|stream| u64::from(stream.in_flight()))
             .sum();
-        let all = of_worker.saturating_mul(u64::from(workers));
+        let all = worker.saturating_mul(u64::from(block.workers));
         if all > MOST_IN_FLIGHT {
-            let span = at.get().workers.as_ref().map_or(at.span(), At::span);
             let message = format!(
                 "the job `{}` has {all} requests in flight over all workers",
                 job.name
             );
-            findings.error(
-                span,
-                message,
-                format!("{MOST_IN_FLIGHT} at most: fewer workers, threads or a smaller depth"),
-            );
+            let help =
+                format!("{MOST_IN_FLIGHT} at most: fewer workers, threads or a smaller depth");
+            findings.error(at.get().workers.span_or(&at.span()), message, help);
             return;
         }
     }
 }
 
-fn warn_of_holes(raw: &RawBlock, jobs: &[BlockJob], fill: f64, findings: &mut Findings<'_>) {
-    let reads = jobs
+fn warn_of_holes(raw: &RawBlock, block: &Block, findings: &mut Findings<'_>) {
+    let reads = block
+        .jobs()
         .iter()
         .flat_map(|job| &job.streams)
         .any(|stream| stream.read_percent > 0);
     if let Some(written) = &raw.fill
         && reads
-        && fill < 1.0
+        && block.fill < 1.0
     {
         let help = "reads of it may never reach the medium: fill = 1 or more";
         findings.warn(

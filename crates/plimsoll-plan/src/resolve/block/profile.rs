@@ -2,14 +2,12 @@
 
 use std::sync::OnceLock;
 
-use super::job;
-use super::keys::{MOST_WORKERS, file_size, fill};
+use super::{job, scaled};
 use crate::findings::Findings;
 use crate::raw::RawProfile;
-use crate::resolve::values::whole;
 use crate::resolved::BlockJob;
 use crate::units::Bytes;
-use crate::value::At;
+use crate::value::{At, OptionalKey, RawText};
 use crate::{PlanErrors, read, suggestion};
 
 /// Jobs under a name that is known in the field.
@@ -107,44 +105,28 @@ fn parse(name: &'static str, text: &str) -> Result<Profile, PlanErrors> {
 
 /// A profile as it was read, by the rules of block workloads in plans.
 fn resolve(name: &'static str, raw: &RawProfile, findings: &mut Findings<'_>) -> Option<Profile> {
-    let RawProfile {
-        title,
-        about,
-        source,
-        workers,
-        size,
-        fill: written_fill,
-        job,
-    } = raw;
-    let title = line("title", title, findings);
-    let about = line("about", about, findings);
-    let source = line("source", source, findings);
-    let workers = workers
-        .as_ref()
-        .map(|workers| whole(workers, "`workers`", 1..=MOST_WORKERS, findings));
-    let size = size.as_ref().map(|size| file_size(size, 1.0, findings));
-    let fill = written_fill.as_ref().map(|written| fill(written, findings));
-    if job.is_empty() {
+    let title = line("title", &raw.title, findings);
+    let about = line("about", &raw.about, findings);
+    let source = line("source", &raw.source, findings);
+    if raw.job.is_empty() {
         findings.error(0..0, "there is no job", "add one: [[job]]");
     }
-    let jobs = job::resolve_list(job, findings);
-    // A reported fault makes the whole unusable.
+    let jobs = job::resolve_list(&raw.job, findings);
     Some(Profile {
         name,
         title: title?,
         about: about?,
         source: source?,
-        workers: workers.flatten(),
-        size: size.flatten(),
-        fill: fill.flatten(),
-        jobs: jobs?,
+        workers: raw.workers.value(),
+        size: raw.size.value().map(|size| scaled(size, 1.0)),
+        fill: raw.fill.value(),
+        jobs,
     })
 }
 
-fn line(key: &str, value: &Option<At<String>>, findings: &mut Findings<'_>) -> Option<String> {
+fn line(key: &str, value: &Option<At<RawText>>, findings: &mut Findings<'_>) -> Option<String> {
     let help = "a profile states what it is and where it comes from";
-    let value = findings.required(&(0..0), key, value, help)?;
-    Some(value.get().clone())
+    findings.required(&(0..0), key, value, help).map(At::value)
 }
 
 #[cfg(test)]
@@ -164,29 +146,6 @@ mod tests {
             panic!("{job:?}")
         };
         only
-    }
-
-    /// Name, reads, random, bytes, depth and threads of each job that has one stream of one size.
-    fn shape(name: &str) -> Vec<(&'static str, u32, u32, u64, u32, u32)> {
-        let of_job = |job: &'static BlockJob| {
-            let BlockStream {
-                read_percent,
-                random_percent,
-                read_sizes,
-                depth,
-                threads,
-                ..
-            } = lone(job);
-            (
-                job.name.as_str(),
-                *read_percent,
-                *random_percent,
-                read_sizes[0].size.0,
-                *depth,
-                *threads,
-            )
-        };
-        of(name).jobs.iter().map(of_job).collect()
     }
 
     /// In bytes, over reads and writes of the same sizes.
@@ -240,121 +199,94 @@ mod tests {
         }
     }
 
-    #[test]
-    fn corners_are_those_of_the_article() {
-        let corners = [
-            ("RND4K T128 read", 100, 100, 4096, 1, 128),
-            ("RND4K T128 write", 0, 100, 4096, 1, 128),
-            ("SEQ64K T32 read", 100, 0, 65536, 1, 32),
-            ("SEQ64K T16 write", 0, 0, 65536, 1, 16),
-        ];
-        assert_eq!(shape("four-corners"), corners);
-        assert_eq!(shape("four-corners-maximum"), corners);
-        let curve = |name| {
-            of(name)
-                .jobs
-                .iter()
-                .map(|job| job.curve.len())
-                .collect::<Vec<_>>()
+    /// What a name such as `RND4K Q32T1 75/25` states of a job: `None` where it states nothing.
+    #[derive(Debug, PartialEq)]
+    struct StatedShape {
+        random: u32,
+        size: Option<Bytes>,
+        read: Option<u32>,
+        depth: Option<u32>,
+        threads: Option<u32>,
+    }
+
+    fn stated(name: &str) -> Option<StatedShape> {
+        let mut words = name.split(' ');
+        let first = words.next()?;
+        let (random, size) = match first.split_at_checked(3)? {
+            ("RND", size) => (100, size),
+            ("SEQ", size) => (0, size),
+            _ => return None,
         };
-        assert_eq!(
-            (curve("four-corners"), curve("four-corners-maximum")),
-            (vec![11; 4], vec![0; 4])
-        );
+        let unit = if size.ends_with('B') { "" } else { "iB" };
+        let mut shape = StatedShape {
+            random,
+            size: crate::size::parse(&format!("{size}{unit}")).ok(),
+            read: None,
+            depth: None,
+            threads: None,
+        };
+        for word in words {
+            let number = |text: &str| text.parse().ok();
+            match word.split_once(['T', '/']) {
+                Some((depth, threads)) if word.contains('T') => {
+                    shape.depth = number(depth.trim_start_matches('Q'));
+                    shape.threads = number(threads);
+                }
+                Some((read, _)) => shape.read = number(read),
+                None => shape.read = Some(if word == "read" { 100 } else { 0 }),
+            }
+        }
+        Some(shape)
+    }
+
+    #[test]
+    fn jobs_do_what_their_names_state() {
+        let mut checked = 0;
+        for job in all().iter().flat_map(|profile| &profile.jobs) {
+            let Some(stated) = stated(&job.name) else {
+                continue;
+            };
+            let stream = lone(job);
+            let is = StatedShape {
+                random: stream.random_percent,
+                size: Some(stream.read_sizes[0].size),
+                read: stated.read.map(|_| stream.read_percent),
+                depth: stated.depth.map(|_| stream.depth),
+                threads: stated.threads.map(|_| stream.threads),
+            };
+            assert_eq!(is, stated, "{}", job.name);
+            checked += 1;
+        }
+        assert!(checked > 100, "{checked} jobs");
     }
 
     #[test]
     fn crystaldiskmark_has_its_own_settings() {
-        let with_reads_first = |rows: [(&'static str, u32, u64, u32, u32); 4]| -> Vec<_> {
-            let of = |reads: u32| {
-                rows.map(|(name, random, size, depth, threads)| {
-                    (name, reads, random, size, depth, threads)
-                })
-            };
-            of(100).into_iter().chain(of(0)).collect()
+        let rows = |name: &str| -> Vec<&str> {
+            let reads = of(name)
+                .jobs
+                .iter()
+                .filter_map(|job| job.name.strip_suffix(" read"));
+            reads.collect()
         };
-        let bare = |name: &'static str| -> Vec<_> {
-            let named = |(job, reads, random, size, depth, threads): (
-                &'static str,
-                u32,
-                u32,
-                u64,
-                u32,
-                u32,
-            )| {
-                (
-                    job.trim_end_matches(" read").trim_end_matches(" write"),
-                    reads,
-                    random,
-                    size,
-                    depth,
-                    threads,
-                )
-            };
-            shape(name).into_iter().map(named).collect()
-        };
-        let (mib, q8, q1) = (
-            1 << 20,
-            ("SEQ1M Q8T1", 0, 1 << 20, 8, 1),
-            ("RND4K Q1T1", 100, 4096, 1, 1),
+        assert_eq!(
+            rows("crystaldiskmark"),
+            ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"]
         );
-        let default = with_reads_first([
-            q8,
-            ("SEQ1M Q1T1", 0, mib, 1, 1),
-            ("RND4K Q32T1", 100, 4096, 32, 1),
-            q1,
-        ]);
-        assert_eq!(bare("crystaldiskmark"), default);
-        let sequential = ("SEQ128K Q32T1", 0, 131_072, 32, 1);
-        let nvme = with_reads_first([q8, sequential, ("RND4K Q32T16", 100, 4096, 32, 16), q1]);
-        assert_eq!(bare("crystaldiskmark-nvme"), nvme);
-        assert_eq!(of("crystaldiskmark").size, Some(Bytes::mib(1024)));
+        assert_eq!(
+            rows("crystaldiskmark-nvme"),
+            ["SEQ1M Q8T1", "SEQ128K Q32T1", "RND4K Q32T16", "RND4K Q1T1"]
+        );
     }
 
     #[test]
-    fn the_white_paper_is_followed() {
-        assert_eq!(shape("k-a"), [("RND4K Q32T1 75/25", 75, 100, 4096, 32, 1)]);
-        let sequential = |reads, name| (name, reads, 0, 262_144, 32, 1);
-        assert_eq!(
-            shape("k-b"),
-            [
-                sequential(100, "SEQ256K Q32T1 read"),
-                sequential(0, "SEQ256K Q32T1 write")
-            ]
-        );
-        let sweep = shape("k-hci");
-        assert!(
-            sweep
-                .iter()
-                .all(|(.., depth, threads)| (*depth, *threads) == (8, 4))
-        );
-        assert_eq!(of("k-hci").workers, Some(6));
-        let sizes = |reads| -> Vec<u64> {
-            sweep
-                .iter()
-                .filter(|(_, read, ..)| *read == reads)
-                .map(|(_, _, _, size, ..)| size >> 10)
-                .collect()
-        };
-        assert_eq!(sizes(70), [4, 8, 16, 32, 64]);
-        assert_eq!(
-            (sizes(100), sizes(0)),
-            (vec![4, 8, 16, 32, 64, 128, 256, 512, 1024], sizes(100))
-        );
-        let easy: Vec<(u32, u32)> = shape("hcibench-easy-run")
-            .iter()
-            .map(|(_, read, random, ..)| (*read, *random))
-            .collect();
-        assert_eq!(
-            easy,
-            [(70, 100), (50, 100), (100, 100), (0, 100), (100, 0), (0, 0)]
-        );
-        assert!(
-            of("hcibench-easy-run")
-                .jobs
-                .iter()
-                .all(|job| lone(job).compressible_percent == 50)
-        );
+    fn sweeps_have_the_load_of_their_source() {
+        let hci = of("k-hci");
+        assert_eq!(hci.workers, Some(6));
+        let load = |job| (lone(job).depth, lone(job).threads);
+        assert!(hci.jobs.iter().all(|job| load(job) == (8, 4)));
+        let easy = &of("hcibench-easy-run").jobs;
+        assert!(easy.iter().all(|job| lone(job).compressible_percent == 50));
     }
 
     #[test]
@@ -433,67 +365,35 @@ mod tests {
 
     #[test]
     fn snia_combines_what_its_tests_combine() {
-        let grid = |mixes: &[u32], sizes: &[u64]| -> Vec<(u32, u64)> {
-            mixes
-                .iter()
-                .flat_map(|mix| sizes.iter().map(|size| (*mix, *size)))
+        let combined = |name: &str| -> Vec<(u32, u64)> {
+            let jobs = of(name).jobs.iter().map(lone);
+            jobs.map(|job| (job.read_percent, job.read_sizes[0].size.0))
                 .collect()
         };
-        let of_profile = |name| {
-            shape(name)
+        let grid = |mixes: &[u32], sizes: &[u64]| -> Vec<(u32, u64)> {
+            let pairs = mixes
                 .iter()
-                .map(|(_, reads, _, size, ..)| (*reads, *size))
-                .collect::<Vec<_>>()
+                .flat_map(|mix| sizes.iter().map(|size| (*mix, *size)));
+            pairs.collect()
         };
-        let sizes = [
-            1024 << 10,
-            128 << 10,
-            64 << 10,
-            32 << 10,
-            16 << 10,
-            8 << 10,
-            4 << 10,
-            512,
-        ];
-        assert_eq!(
-            of_profile("snia-iops"),
-            grid(&[100, 95, 65, 50, 35, 5, 0], &sizes)
-        );
-        assert_eq!(of_profile("snia-latency"), grid(&[100, 65, 0], &sizes[5..]));
-        assert_eq!(
-            of_profile("snia-throughput"),
-            [
-                (100, 1 << 20),
-                (0, 1 << 20),
-                (100, 128 << 10),
-                (0, 128 << 10)
-            ]
-        );
-        assert!(
-            shape("snia-latency")
-                .iter()
-                .all(|(.., depth, threads)| (*depth, *threads) == (1, 1))
-        );
-        assert_eq!(of_profile("snia-write-saturation"), [(0, 4096)]);
-        let fill = |name| of(name).fill;
+        let sizes = [1024, 128, 64, 32, 16, 8, 4].map(|kib| kib << 10);
+        let sizes = [&sizes[..], &[512]].concat();
+        let mixes = [100, 95, 65, 50, 35, 5, 0];
+        assert_eq!(combined("snia-iops"), grid(&mixes, &sizes));
+        assert_eq!(combined("snia-latency"), grid(&[100, 65, 0], &sizes[5..]));
         assert!(
             ["snia-iops", "snia-latency", "snia-throughput"]
                 .iter()
-                .all(|name| fill(name) == Some(2.0))
+                .all(|name| of(name).fill == Some(2.0))
         );
-        assert_eq!(
-            fill("snia-write-saturation"),
-            Some(0.0),
-            "onto an empty drive"
-        );
+        let empty = of("snia-write-saturation");
+        assert_eq!((empty.fill, empty.jobs.len()), (Some(0.0), 1));
     }
 
     #[test]
     fn writers_climb_the_ladder() {
-        let threads: Vec<u32> = shape("fsync-ladder")
-            .iter()
-            .map(|(.., threads)| *threads)
-            .collect();
+        let jobs = of("fsync-ladder").jobs.iter();
+        let threads: Vec<u32> = jobs.map(|job| lone(job).threads).collect();
         assert_eq!(threads, [1, 2, 4, 8, 16]);
         let durable =
             |job: &BlockJob| lone(job).sync == SyncPolicy::Flush { every: 1 } && !lone(job).direct;

@@ -43,20 +43,12 @@ impl OpenRun {
         }
         tallies[1].counts.failed = n;
         let start = self.record.run.lasted + Nanos::from_secs(n);
-        let second = LaneSecond {
-            tick: Tick {
-                start,
-                end: start + Nanos::SECOND,
-                phase: PhaseKind::Measure,
-            },
-            in_flight: 1,
-            earlier: Vec::new(),
-            late: 0,
-            overflow: 0,
-            absence: Absence::default(),
-            merge_lag: Nanos::ZERO,
-            tallies,
+        let tick = Tick {
+            start,
+            end: start + Nanos::SECOND,
+            phase: PhaseKind::Measure,
         };
+        let second = LaneSecond::new(tick, 1, tallies);
         let system = self.record.points[0].system;
         self.file
             .second(self.phase, system, Nanos::ZERO, &second)
@@ -66,7 +58,7 @@ impl OpenRun {
 
 #[test]
 fn each_reading_of_a_run_that_goes_on_has_what_was_added_since_the_last() {
-    let mut run = open_run();
+    let run = open_run();
     let mut cursor = LiveCursor::default();
     let first = read_live(run.file.path(), &mut cursor).unwrap();
     assert!(!first.seconds.is_empty());
@@ -118,7 +110,7 @@ fn each_reading_of_a_run_that_goes_on_has_what_was_added_since_the_last() {
     assert!(nothing.seconds.is_empty() && nothing.events.is_empty());
 }
 
-/// What the live page rests on.
+/// The live page relies on this.
 #[test]
 fn a_reader_in_the_middle_of_reading_does_not_make_the_writer_wait() {
     let run = open_run();

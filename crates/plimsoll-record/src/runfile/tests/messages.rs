@@ -1,9 +1,8 @@
-//! What a run reports in words: codes with arguments, and the sentences of files from before schema 8.
+//! Messages: codes with arguments, and sentences as they stand.
 
-use crate::message::doctor::{FlushLimit, FlushOutcome, NoDeviceCause};
+use crate::message::doctor::{FlushLimit, FlushOutcome};
 use crate::message::{BackupDetail, CheckDetail, DoctorFinding, EventKind, FirstLost, ResetCheck};
 use crate::{Diagnosis, DiagnosisLevel, Event, Record, Severity};
-use flate2::read::GzDecoder;
 use plimsoll_plan::units::Nanos;
 
 use super::*;
@@ -70,113 +69,62 @@ fn codes_and_arguments_come_back() {
     assert_eq!(back.events, record.events);
     assert_eq!(back.diagnoses, record.diagnoses);
     let db = rusqlite::Connection::open(&path).unwrap();
-    let sql =
-        "SELECT code, text, json_extract(args, '$.outcomes') FROM event ORDER BY rowid LIMIT 1";
-    let row: (String, Option<String>, i64) = db
-        .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+    let sql = "SELECT code, json_extract(args, '$.outcomes') FROM event ORDER BY rowid LIMIT 1";
+    let row: (String, i64) = db
+        .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
         .unwrap();
-    assert_eq!(row, ("late".into(), None, 7));
+    assert_eq!(row, ("late".into(), 7));
 }
 
-/// One that a later version added.
+/// Some runs have sentences where others have codes.
 #[test]
-fn an_unknown_code_is_shown_with_its_arguments() {
-    let (_dir, path) = stored(&record());
-    let db = rusqlite::Connection::open(&path).unwrap();
-    db.execute("UPDATE event SET code = 'new', args = '{\"a\":1}'", [])
-        .unwrap();
-    let new = EventKind::Stored {
-        code: "new".into(),
-        text: "{\"a\":1}".into(),
+fn sentences_come_back() {
+    let mut record = record();
+    let text = || "3 of 4 differ".to_owned();
+    record.events[0].kind = EventKind::stored("late", "\"3\" of 4");
+    record.diagnoses[0].finding = DoctorFinding::Stored {
+        found: text(),
+        next: Some("look".into()),
     };
-    assert!(
-        read(&path)
-            .unwrap()
-            .events
-            .iter()
-            .all(|event| event.kind == new)
-    );
+    record.checks[0].detail = CheckDetail::from(text());
+    let (_dir, path) = stored(&record);
+    let back = read(&path).unwrap();
+    assert_eq!(back.events, record.events);
+    assert_eq!(back.diagnoses, record.diagnoses);
+    assert_eq!(back.checks, record.checks);
 }
 
-/// A run that was recorded with schema 7.
+/// Codes that a later version added.
 #[test]
-fn sentences_of_older_files_are_shown_as_they_stand() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a.plimsoll");
-    let packed = &include_bytes!("schema-7.plimsoll.gz")[..];
-    let mut file = std::fs::File::create(&path).unwrap();
-    std::io::copy(&mut GzDecoder::new(packed), &mut file).unwrap();
-    let db = rusqlite::Connection::open(&path).unwrap();
-    let texts = |sql: &str| -> Vec<String> {
-        let mut rows = db.prepare(sql).unwrap();
-        let rows = rows.query_map([], |row| row.get(0)).unwrap();
-        rows.map(Result::unwrap).collect()
-    };
-    let record = read(&path).unwrap();
-    let events: Vec<String> = record
-        .events
-        .iter()
-        .map(|event| match &event.kind {
-            EventKind::Stored { text, .. } => text.clone(),
-            coded => panic!("{coded:?}"),
-        })
-        .collect();
-    assert_eq!(
-        events,
-        texts("SELECT text FROM event ORDER BY at_ns, rowid")
-    );
-    let found: Vec<String> = record
-        .diagnoses
-        .iter()
-        .map(|row| match &row.finding {
-            DoctorFinding::Stored { found, .. } => found.clone(),
-            coded => panic!("{coded:?}"),
-        })
-        .collect();
-    assert_eq!(found, texts("SELECT found FROM diagnosis ORDER BY rowid"));
-    assert!(!events.is_empty() && !found.is_empty());
-}
-
-/// Files of earlier versions have sentences where there are codes now.
-#[test]
-fn a_sentence_in_place_of_a_code_is_shown_as_it_stands() {
-    for record in [fixture::record(), fixture::search(), fixture::backup()] {
+fn unknown_codes_are_shown_with_their_arguments() {
+    const NEW: &str = r#"{"args":{"a":1},"code":"new"}"#;
+    for record in [record(), fixture::search(), fixture::backup()] {
         let (_dir, path) = stored(&record);
-        let back = read(&path).unwrap();
-        assert_eq!(back.checks, record.checks);
-        assert_eq!(back.cuts, record.cuts);
-        assert_eq!(back.resets, record.resets);
         let db = rusqlite::Connection::open(&path).unwrap();
         for column in [
             "consistency SET detail",
             "receipt SET first_lost",
             "reset SET verified",
             "backup SET detail",
+            "diagnosis SET finding",
+            "event SET code = 'new', args",
         ] {
-            db.execute(&format!("UPDATE {column} = '3 of 4 differ'"), [])
-                .unwrap();
+            db.execute(&format!("UPDATE {column} = ?1"), [NEW]).unwrap();
         }
-        let text = || "3 of 4 differ".to_owned();
         let back = read(&path).unwrap();
+        let text = || NEW.to_owned();
         let mut receipts = back.cuts.iter().flat_map(|cut| &cut.receipts);
-        assert!(
-            receipts.all(|receipt| receipt.first_lost == Some(FirstLost::stored(text())))
-                && (back.checks.iter()).all(|check| check.detail == CheckDetail::stored(text()))
-                && (back.resets.iter()).all(|reset| reset.verified == ResetCheck::stored(text()))
-                && (back.backups.iter())
-                    .all(|backup| backup.detail == Some(BackupDetail::stored(text())))
-        );
+        assert!(receipts.all(|receipt| receipt.first_lost == Some(FirstLost::from(text()))));
+        let mut checks = back.checks.iter();
+        assert!(checks.all(|check| check.detail == CheckDetail::from(text())));
+        let mut resets = back.resets.iter();
+        assert!(resets.all(|reset| reset.verified == ResetCheck::from(text())));
+        let mut backups = back.backups.iter();
+        assert!(backups.all(|backup| backup.detail == Some(BackupDetail::from(text()))));
+        let mut events = back.events.iter();
+        assert!(events.all(|event| event.kind == EventKind::stored("new", NEW)));
+        let finding = DoctorFinding::from(text());
+        let mut diagnoses = back.diagnoses.iter();
+        assert!(diagnoses.all(|diagnosis| diagnosis.finding == finding));
     }
-}
-
-/// Files of an earlier build of this schema have a phrase.
-#[test]
-fn a_finding_with_a_phrase_keeps_it() {
-    let text = r#"{"finding":"no_block_device","args":{"error":"a proc filesystem"}}"#;
-    let found: DoctorFinding = serde_json::from_str(text).unwrap();
-    let expected = DoctorFinding::NoBlockDevice {
-        cause: NoDeviceCause::Error,
-        what: "a proc filesystem".into(),
-    };
-    assert_eq!(found, expected);
 }

@@ -35,8 +35,9 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 fn loaded_phases(record: &Record, point: PointId) -> usize {
-    let own = record.phases.iter();
-    own.filter(|phase| phase.point == Some(point) && phase.kind.is_under_load())
+    let phases = record.phases.iter();
+    phases
+        .filter(|phase| phase.point == Some(point) && phase.kind.is_under_load())
         .count()
 }
 
@@ -60,7 +61,7 @@ fn a_copy_takes_the_place_of_the_file_when_it_is_whole() {
     assert_eq!(same.run.status, RunStatus::Unfinished);
     // And once more, to the end.
     let copy = JoinedCopy::of(&path).unwrap();
-    let mut file = copy.open().unwrap();
+    let file = copy.open().unwrap();
     file.forget_load(point.id).unwrap();
     let series = &record.series[0];
     let sample = Sample {

@@ -12,7 +12,7 @@ fn a_long_run_of_twelve_systems_fits_in_150_mb() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let record = fixture::single_point();
-    let mut file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
+    let file = RunFile::create(&path, &record.run, "", &RecordedPlan::Imported).unwrap();
     let point = &record.points[0];
     let subjects: Vec<SubjectId> = (0..12)
         .map(|i| {
@@ -75,7 +75,7 @@ fn a_long_run_of_twelve_systems_fits_in_150_mb() {
     assert!(whole < 150_000_000, "{whole}");
 }
 
-/// What happens seldom is zero in most seconds.
+/// Rare outcomes are zero in most seconds.
 fn counter(s: u64, metric: Metric, sample: Sample) -> Sample {
     let seldom = matches!(
         metric,
@@ -137,20 +137,12 @@ pub(super) fn busy(start: Nanos, transactions: [u64; 5], seed: u64) -> LaneSecon
         }
         tally
     });
-    LaneSecond {
-        tick: Tick {
-            start,
-            end: start + Nanos::SECOND,
-            phase: PhaseKind::Measure,
-        },
-        in_flight: 32,
-        tallies: tallies.into(),
-        earlier: Vec::new(),
-        late: 0,
-        overflow: 0,
-        merge_lag: Nanos::ZERO,
-        absence: Absence::default(),
-    }
+    let tick = Tick {
+        start,
+        end: start + Nanos::SECOND,
+        phase: PhaseKind::Measure,
+    };
+    LaneSecond::new(tick, 32, tallies.into())
 }
 
 /// In 0..1.

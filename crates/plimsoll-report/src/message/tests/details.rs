@@ -54,7 +54,7 @@ fn a_check_shows_its_condition_and_what_violates_it() {
         m.check("", &requests(Some(84), true)),
         m.check("", &requests(Some(5), false)),
         m.check("", &CheckDetail::UsersFailed { users: 1 }),
-        m.check("3.3.2.1", &CheckDetail::stored("as it stands".to_owned())),
+        m.check("3.3.2.1", &CheckDetail::from("as it stands".to_owned())),
     ];
     insta::assert_snapshot!(texts.join("\n"), @r"
     W_YTD = Σ D_YTD holds

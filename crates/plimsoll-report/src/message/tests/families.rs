@@ -119,12 +119,9 @@ pub(super) const FAMILIES: &[(&str, &[&str])] = &[
     ("drive-kept-up-", &["yes", "no", "unknown"]),
     ("block-", &["direct", "cached"]),
     ("data-", &["fresh", "reused"]),
-    (
-        "state-",
-        &["intact", "changed", "no-digest", "open", "older"],
-    ),
-    ("list-unit-", &["nopm", "transactions", "iops"]),
-    ("versus-unit-", &["nopm", "transactions", "iops"]),
+    ("state-", &["intact", "changed", "no-digest", "open"]),
+    ("list-unit-", &["nopm", "completed-per-second", "iops"]),
+    ("versus-unit-", &["nopm", "completed-per-second", "iops"]),
     ("versus-scene-", &["alone", "quiet", "noisy"]),
     (
         "versus-effect-",

@@ -93,32 +93,41 @@ fn chart(of: &StepOnMedia<'_>, across: &Across<'_>) -> ScriptChart {
 }
 
 fn curve(on: &OnMedium<'_>, is_mb: bool) -> Vec<CurvePoint> {
-    let curve = on.job.curve.iter().map(|at| CurvePoint {
-        share: Some(short(at.share_percent)),
-        x: short(match is_mb {
-            true => at.mb_per_second,
-            false => at.achieved_per_second,
-        }),
-        mean: at.mean_us.map(short),
-        p99: at.p99_us.map(short),
-        is_usable: at.verdict < Verdict::Invalid,
-    });
-    curve.collect()
+    let curve = on.job.curve.iter();
+    curve
+        .filter_map(|at| {
+            let figure = |id| at.figures.value(id);
+            CurvePoint::of(is_mb, at.verdict, Some(short(at.share_percent)), figure)
+        })
+        .collect()
 }
 
 fn full(on: &OnMedium<'_>, is_mb: bool) -> Option<CurvePoint> {
-    let rate = match is_mb {
-        true => FigureId::MbPerSecond,
-        false => FigureId::Iops,
-    };
-    let shown = |figure, factor| Some(short(on.job.figure(figure)?.value * factor));
-    Some(CurvePoint {
-        share: None,
-        x: shown(rate, 1.0)?,
-        mean: shown(FigureId::Mean, 1e3),
-        p99: shown(FigureId::P99, 1e3),
-        is_usable: on.job.verdict < Verdict::Invalid,
-    })
+    let figure = |id| Some(on.job.figure(id)?.value);
+    CurvePoint::of(is_mb, on.job.verdict, None, figure)
+}
+
+impl CurvePoint {
+    /// `None` without a rate.
+    fn of(
+        is_mb: bool,
+        verdict: Verdict,
+        share: Option<f64>,
+        figure: impl Fn(FigureId) -> Option<f64>,
+    ) -> Option<Self> {
+        let rate = match is_mb {
+            true => FigureId::MbPerSecond,
+            false => FigureId::Iops,
+        };
+        let micros = |id| figure(id).map(|ms| short(ms * 1e3));
+        Some(Self {
+            share,
+            x: figure(rate).map(short)?,
+            mean: micros(FigureId::Mean),
+            p99: micros(FigureId::P99),
+            is_usable: verdict < Verdict::Invalid,
+        })
+    }
 }
 
 fn line(

@@ -31,7 +31,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let interrupt = Interrupt::listen()
         .map_err(|error| Failure::run(format!("cannot receive signals: {error}")))?;
     let clock = Clock::real();
-    let mut progress = Progress::new(args.quiet || args.format == DoctorFormat::Json, Nanos::ZERO);
+    let progress = Progress::new(args.quiet || args.format == DoctorFormat::Json, Nanos::ZERO);
     progress.begin(
         clock.now(),
         &format!("keeping still for {QUIET}, to see what others do"),

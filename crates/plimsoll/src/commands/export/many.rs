@@ -113,7 +113,7 @@ fn warning(file: &str, record: &Record) -> Option<String> {
         Integrity::NoDigest => Some(format!(
             "{file} has no digest: it was removed after the run"
         )),
-        Integrity::Intact { .. } | Integrity::Open | Integrity::Older { .. } => None,
+        Integrity::Intact { .. } | Integrity::Open => None,
     }
 }
 

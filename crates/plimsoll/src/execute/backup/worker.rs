@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
-use super::super::recorder::StartTime;
-use super::super::running::InstanceId;
 use plimsoll_load::clock::Clock;
 use plimsoll_load::engine::sqlite::TimedFiles;
 use plimsoll_load::engine::{CheckedData, LoadControl};
@@ -21,6 +19,9 @@ use plimsoll_record::message::BackupDetail;
 use plimsoll_record::{BackupKind, BackupOutcome, BackupRow, PointId, SubjectId};
 use plimsoll_report::message::Messages;
 use plimsoll_virtual::vfs;
+
+use super::super::recorder::StartTime;
+use super::super::systems::InstanceId;
 
 /// How often a waiting worker checks for cancellation.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(100);
@@ -49,13 +50,13 @@ impl BackupTarget {
     }
 }
 
-/// What to back up, where to, and where to send the rows.
+/// Backup of one system: its data, where it goes, and where its rows are sent.
 pub(in crate::execute) struct BackupJob {
     pub step: String,
     pub step_index: u32,
     pub point: Option<PointId>,
     pub instance: InstanceId,
-    /// Of the instance.
+    /// Name of the instance.
     pub name: String,
     pub system: SubjectId,
     pub medium: Option<SubjectId>,
@@ -66,7 +67,7 @@ pub(in crate::execute) struct BackupJob {
     pub workload: Workload,
     /// Where backups go.
     pub vault: BackupTarget,
-    /// Where they are restored; `None`: they are not.
+    /// Where they are restored; none: they are not.
     pub restores: Option<BackupTarget>,
     /// Through which VFS files go in virtual time: from the medium of the data to that of the backup.
     pub timed: Option<TimedFiles>,
@@ -87,7 +88,7 @@ pub(in crate::execute) struct BackupWorker<'a> {
 pub(in crate::execute) struct NoiseWorker<'a> {
     pub worker: BackupWorker<'a>,
     pub cycles: Cycles,
-    /// Of the load.
+    /// Phases of the load.
     pub timeline: Timeline,
     pub start: StartTime,
 }
@@ -235,9 +236,9 @@ impl BackupWorker<'_> {
         let attempt = BackupAttempt {
             kind: BackupKind::Restore,
             cycle,
-            start: self.of_restore(restored.began),
+            start: self.restore_time(restored.began),
         };
-        let end = self.of_restore(restored.ended);
+        let end = self.restore_time(restored.ended);
         let compared = self.compare(&restored.instance, control);
         let stopped = restored.instance.stop();
         let outcome = match &compared {
@@ -268,8 +269,8 @@ impl BackupWorker<'_> {
         }
     }
 
-    /// A time of a restore: of CLOCK_MONOTONIC in real time.
-    fn of_restore(&self, at: Nanos) -> Nanos {
+    /// A time of a restore, which is one of CLOCK_MONOTONIC in real time.
+    fn restore_time(&self, at: Nanos) -> Nanos {
         match self.clock {
             Clock::Real(_) => self.clock.of_monotonic(at),
             Clock::Virtual(_) => at,
@@ -285,7 +286,7 @@ impl BackupWorker<'_> {
         if control.is_cancelled() {
             return Err(LoadError::Cancelled);
         }
-        let there = self.instance.row_counts()?;
+        let original = self.instance.row_counts()?;
         let back = restored.row_counts()?;
         if let Some(verdict) = verdicts.iter().find(|verdict| !verdict.holds) {
             return Ok(BackupDetail::ConditionFails {
@@ -294,7 +295,7 @@ impl BackupWorker<'_> {
             });
         }
         Ok(
-            difference(&there, &back).unwrap_or_else(|| BackupDetail::Verified {
+            difference(&original, &back).unwrap_or_else(|| BackupDetail::Verified {
                 conditions: verdicts.len() as u64,
                 rows: back.values().sum(),
                 tables: back.len() as u64,
@@ -367,15 +368,18 @@ fn failure(error: &LoadError) -> BackupDetail {
 }
 
 /// The first table whose rows are not as many.
-fn difference(there: &BTreeMap<String, u64>, back: &BTreeMap<String, u64>) -> Option<BackupDetail> {
-    let table = there
+fn difference(
+    original: &BTreeMap<String, u64>,
+    restored: &BTreeMap<String, u64>,
+) -> Option<BackupDetail> {
+    let table = original
         .keys()
-        .chain(back.keys().filter(|table| !there.contains_key(*table)))
-        .find(|table| there.get(*table) != back.get(*table))?;
+        .chain(restored.keys())
+        .find(|table| original.get(*table) != restored.get(*table))?;
     Some(BackupDetail::TableDiffers {
         table: table.clone(),
-        rows: there.get(table).copied(),
-        restored: back.get(table).copied(),
+        rows: original.get(table).copied(),
+        restored: restored.get(table).copied(),
     })
 }
 
@@ -396,23 +400,24 @@ async fn wait_until(clock: &Clock, at: Nanos, control: &LoadControl) -> Result<(
 mod tests {
     use super::*;
 
-    fn counts(of: &[(&str, u64)]) -> BTreeMap<String, u64> {
-        of.iter()
+    fn counts(tables: &[(&str, u64)]) -> BTreeMap<String, u64> {
+        tables
+            .iter()
             .map(|(table, rows)| ((*table).to_owned(), *rows))
             .collect()
     }
 
     #[test]
     fn the_first_table_that_differs_is_named_with_both_counts() {
-        let there = counts(&[("item", 100), ("spec", 30)]);
-        assert_eq!(difference(&there, &there), None);
+        let original = counts(&[("item", 100), ("spec", 30)]);
+        assert_eq!(difference(&original, &original), None);
         let m = Messages::english();
-        let fewer = difference(&there, &counts(&[("item", 100), ("spec", 29)])).unwrap();
+        let fewer = difference(&original, &counts(&[("item", 100), ("spec", 29)])).unwrap();
         assert_eq!(
             m.backup_detail(&fewer),
             "table spec has 30 rows in the system and has 29 rows in what was restored"
         );
-        let more = difference(&counts(&[("item", 100)]), &there).unwrap();
+        let more = difference(&counts(&[("item", 100)]), &original).unwrap();
         assert_eq!(
             m.backup_detail(&more),
             "table spec is not there in the system and has 30 rows in what was restored"

@@ -6,10 +6,9 @@ use plimsoll_record::{BlockPoint, BlockStreamInfo, Point, PointId, PointPurpose}
 
 use super::context::{BlockContext, BlockPointSpec};
 
-/// `rates`: requests per second of each stream of each worker, where there are any.
+/// The point of a job. `rates`: requests per second of each stream of each worker, where there are any.
 pub(super) fn point(
-    id: u32,
-    step_index: u32,
+    id: PointId,
     context: &BlockContext<'_>,
     spec: &BlockPointSpec<'_>,
     rates: &[Option<f64>],
@@ -29,9 +28,9 @@ pub(super) fn point(
         .collect::<Option<Vec<f64>>>()
         .map(|rates| rates.iter().sum());
     Point {
-        id: PointId(id),
+        id,
         step: context.step.name.clone(),
-        step_index,
+        step_index: context.id.index() as u32,
         ordinal: spec.ordinal,
         system: context.target.subject,
         medium: context.target.only_medium(),
@@ -116,16 +115,11 @@ fn access(access: &Access) -> String {
         Access::Uniform => "uniform".into(),
         Access::Zipf(exponent) => format!("zipf:{exponent}"),
         Access::Zoned(zones) => {
-            format!(
-                "zoned:{}",
-                zones
-                    .iter()
-                    .map(|zone: &plimsoll_plan::resolved::Zone| {
-                        format!("{}/{}", zone.requests_percent, zone.space_percent)
-                    })
-                    .collect::<Vec<_>>()
-                    .join(":")
-            )
+            let zones: Vec<String> = zones
+                .iter()
+                .map(|zone| format!("{}/{}", zone.requests_percent, zone.space_percent))
+                .collect();
+            format!("zoned:{}", zones.join(":"))
         }
     }
 }

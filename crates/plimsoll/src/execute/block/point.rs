@@ -1,7 +1,5 @@
 //! One point of a block step: a job at full speed or at a rate, measured by fio.
 
-use std::cell::RefCell;
-
 use plimsoll_block::arguments::{Manner, of_job, seed};
 use plimsoll_block::fio::{FioCommand, Flow, command_line};
 use plimsoll_block::interval_assembler::Share;
@@ -15,14 +13,15 @@ use plimsoll_record::lane::{LaneControl, LaneEnd, LaneMessage};
 use plimsoll_record::{BlockShare, Point, PointId};
 use tokio::sync::{mpsc, watch};
 
-use super::super::drives::MountedDrive;
+use super::super::abort::{expect_in_time, expect_required};
+use super::super::drives::Drives;
 use super::super::error::{RunError, StepResult};
-use super::super::execution::Execution;
-use super::super::lane::Orders;
+use super::super::orders::Orders;
 use super::super::recorder::{LaneRecorder, LaneResult, StartTime};
+use super::super::run::RunContext;
 use super::context::{BlockContext, BlockPointSpec};
 use super::describe;
-use super::target::BlockTarget;
+use super::target::Worker;
 use crate::progress::{block_title, is_flush};
 
 /// How often the drives are checked during a point.
@@ -43,94 +42,112 @@ impl RequestRates {
         self.streams.iter().sum()
     }
 
-    fn of(job: &BlockJob, shares: &[Share], seconds: f64) -> Self {
-        let file = || vec![Block::FILE_TXNS.map(str::to_owned).to_vec()];
-        let ops: Vec<Vec<String>> = job.streams.iter().map(BlockStream::ops).collect();
-        let mut first = 0;
-        let streams = if ops.is_empty() { file() } else { ops }
-            .into_iter()
-            .map(|ops| {
-                let moves = |txn: usize| {
-                    ops.get(txn.wrapping_sub(first))
-                        .is_some_and(|op| !is_flush(op))
-                };
-                let requests: u64 = shares
-                    .iter()
-                    .filter(|share| moves(share.txn))
-                    .map(|share| share.requests)
-                    .sum();
-                first += ops.len();
-                if seconds > 0.0 {
-                    requests as f64 / seconds
-                } else {
-                    0.0
-                }
-            });
-        Self {
-            streams: streams.collect(),
+    fn new(job: &BlockJob, shares: &[Share], seconds: f64) -> Self {
+        let mut ops: Vec<Vec<String>> = job.streams.iter().map(BlockStream::ops).collect();
+        if ops.is_empty() {
+            ops = vec![Block::FILE_TXNS.map(str::to_owned).to_vec()];
         }
+        let mut first = 0;
+        let mut streams = Vec::new();
+        for ops in ops {
+            let moves_bytes = |share: &&Share| {
+                let op = ops.get(share.txn.wrapping_sub(first));
+                op.is_some_and(|op| !is_flush(op))
+            };
+            let requests: u64 = shares
+                .iter()
+                .filter(moves_bytes)
+                .map(|share| share.requests)
+                .sum();
+            first += ops.len();
+            streams.push(if seconds > 0.0 {
+                requests as f64 / seconds
+            } else {
+                0.0
+            });
+        }
+        Self { streams }
     }
 }
 
-/// What fio's lane has left.
+/// Outcome of fio's lane.
 struct FioResult {
     lane: LaneResult,
     shares: Vec<Share>,
 }
 
-impl Execution<'_> {
-    /// Measures one point. `rates`: requests per second of each stream of each worker; empty for the job's own.
-    pub(super) fn block_point(
-        &mut self,
-        context: &BlockContext<'_>,
-        spec: &BlockPointSpec<'_>,
-        rates: &[f64],
-    ) -> StepResult<RequestRates> {
+/// Measures the points of a block step.
+pub(super) struct BlockRunner<'r> {
+    pub run: RunContext<'r>,
+    pub drives: &'r Drives<'r>,
+    pub context: BlockContext<'r>,
+}
+
+impl BlockRunner<'_> {
+    /// Measures one point; records its lane's messages and the share of each worker. `rates`: requests per second of each
+    /// stream of each worker; empty for the job's.
+    pub fn measure(&self, spec: &BlockPointSpec<'_>, rates: &[f64]) -> StepResult<RequestRates> {
+        // Ctrl-C at the end of the previous point.
+        self.run.expect_uninterrupted()?;
         let streams = spec.job.streams.iter().enumerate();
         let rates: Vec<Option<f64>> = streams
             .map(|(i, stream)| rates.get(i).copied().or(stream.per_second))
             .collect();
-        let task = match &context.block.work {
-            BlockWork::Jobs(_) => self.task(context, spec, &rates),
-            BlockWork::File { .. } => file_task(context, spec),
+        let task = match &self.context.block.work {
+            BlockWork::Jobs(_) => self.job_task(spec, &rates),
+            BlockWork::File { .. } => self.file_task(spec),
         };
-        self.run_task(context, spec, &rates, &task)
+        let point = self.begin_point(spec, &rates, &task)?;
+        let timeline = Timeline {
+            warm: task.warm,
+            measure: known_duration(&task),
+            cool: Nanos::ZERO,
+        };
+        let title = block_title(&point, &spec.job.name, spec.share);
+        let progress = self.run.log.progress();
+        let title = progress.named_point_begins(&title, timeline.load_end());
+        self.run.meet_others(&title)?;
+        let FioResult { lane, shares } = self.drive_fio(&point, &title, timeline, &task)?;
+        self.record_shares(point.id, &lane, &shares)?;
+        self.expect_complete(lane.end)?;
+        let media = self.context.target.media();
+        expect_in_time(self.run, media, &title, &[point.id])?;
+        expect_required(self.run, &[point.id])?;
+        let seconds: f64 = lane
+            .measured
+            .ticks
+            .iter()
+            .map(|(lasted, _)| lasted.as_secs_f64())
+            .sum();
+        Ok(RequestRates::new(spec.job, &shares, seconds))
     }
 
-    fn task(
-        &self,
-        context: &BlockContext<'_>,
-        spec: &BlockPointSpec<'_>,
-        rates: &[Option<f64>],
-    ) -> Task {
-        let BlockContext { step, target, .. } = *context;
+    /// fio with a job of the plan for each worker.
+    fn job_task(&self, spec: &BlockPointSpec<'_>, rates: &[Option<f64>]) -> Task {
+        let BlockContext { step, target, .. } = self.context;
+        let command = |(number, worker): (usize, &Worker)| {
+            let numbers = [
+                number as u64 + 1,
+                spec.job_index as u64,
+                u64::from(spec.round),
+                u64::from(spec.ordinal),
+            ];
+            let manner = Manner {
+                engine: target.fio.engine,
+                seed: seed(self.run.job.seed, &numbers),
+                at_most: step.warm + step.measure + SPARE,
+                rates: rates.to_vec(),
+            };
+            FioCommand {
+                args: of_job(spec.job, &worker.part, &manner),
+                directory: Some(worker.part.directory.clone()),
+                writable: vec![worker.part.path()],
+                ..FioCommand::default()
+            }
+        };
         Task {
             job: spec.job.name.clone(),
-            workers: target
-                .workers
-                .iter()
-                .enumerate()
-                .map(|(number, worker)| {
-                    let numbers = [
-                        number as u64 + 1,
-                        spec.job_index as u64,
-                        u64::from(spec.round),
-                        u64::from(spec.ordinal),
-                    ];
-                    let manner = Manner {
-                        engine: target.fio.engine,
-                        seed: seed(self.seed, &numbers),
-                        at_most: step.warm + step.measure + SPARE,
-                        rates: rates.to_vec(),
-                    };
-                    FioCommand {
-                        args: of_job(spec.job, &worker.part, &manner),
-                        directory: Some(worker.part.directory.clone()),
-                        writable: vec![worker.part.path()],
-                        ..FioCommand::default()
-                    }
-                })
-                .collect(),
+            workers: target.workers.iter().enumerate().map(command).collect(),
             shape: Shape::of_job(spec.job),
             warm: step.warm,
             measure: step.measure,
@@ -138,106 +155,82 @@ impl Execution<'_> {
         }
     }
 
-    /// Runs the lane; records its messages and the share of each worker.
-    fn run_task(
-        &mut self,
-        context: &BlockContext<'_>,
+    /// fio with a job file. It ends by itself, and all of it is measured.
+    fn file_task(&self, spec: &BlockPointSpec<'_>) -> Task {
+        let target = self.context.target;
+        let workers = target.workers.iter();
+        Task {
+            job: spec.job.name.clone(),
+            workers: workers
+                .map(|worker| target.job_file_command(worker))
+                .collect(),
+            shape: Shape::Whole,
+            warm: Nanos::ZERO,
+            measure: Nanos(u64::MAX),
+            ends: true,
+        }
+    }
+
+    /// Records the point with the command of its first worker.
+    fn begin_point(
+        &self,
         spec: &BlockPointSpec<'_>,
         rates: &[Option<f64>],
         task: &Task,
-    ) -> StepResult<RequestRates> {
-        // Ctrl-C at the end of the previous point.
-        if self.interrupt.is_wanted() {
-            return Err(RunError::Interrupted);
-        }
-        let step_index = context.id.index() as u32;
-        let point = describe::point(self.points + 1, step_index, context, spec, rates);
-        self.points += 1;
-        self.file.point(&point)?;
-        self.file
-            .block_point(&describe::block_point(point.id, context, spec, rates))?;
+    ) -> StepResult<Point> {
+        let log = self.run.log;
+        let point = describe::point(log.next_point(), &self.context, spec, rates);
+        log.begin_point(&point)?;
+        let block_point = describe::block_point(point.id, &self.context, spec, rates);
+        log.file().block_point(&block_point)?;
         if let Some(first) = task.workers.first() {
-            let fact = (
-                format!("command.{}", spec.job.name),
-                command_line(&first.args),
-            );
-            self.file.facts(context.target.subject, &[fact])?;
+            let key = format!("command.{}", spec.job.name);
+            let command = command_line(&first.args);
+            log.fact(self.context.target.subject, &key, &command)?;
         }
-        let timeline = Timeline {
-            warm: task.warm,
-            measure: known_duration(task),
-            cool: Nanos::ZERO,
-        };
-        let title = block_title(&point, &spec.job.name, spec.share);
-        let title = self
-            .progress
-            .named_point_begins(&title, timeline.load_end());
-        self.meet_others(&title)?;
-        let FioResult { lane, shares } =
-            self.drive_fio(context.target, &point, &title, timeline, task)?;
-        self.record_shares(context.target, point.id, &lane, &shares)?;
-        self.after_fio(context.target, lane.end)?;
-        self.expect_in_time(context.target.media(), &title, &[point.id])?;
-        self.expect_required(&[point.id])?;
-        let seconds: f64 = lane
-            .measured
-            .ticks
-            .iter()
-            .map(|(lasted, _)| lasted.as_secs_f64())
-            .sum();
-        Ok(RequestRates::of(spec.job, &shares, seconds))
+        Ok(point)
     }
 
-    /// The lane is on a thread of its own, the recorder on this one.
+    /// Runs the lane on another thread, the recorder on this one.
     fn drive_fio(
-        &mut self,
-        target: &BlockTarget,
+        &self,
         point: &Point,
         title: &str,
         timeline: Timeline,
         task: &Task,
     ) -> StepResult<FioResult> {
         let (out, messages) = mpsc::channel(256);
-        let parts = self.parts();
-        let clock = parts.clock;
-        let orders = Orders::of(parts.interrupt);
-        let control = orders.of_lane();
-        let drives: Vec<&MountedDrive> = target
-            .media()
-            .filter_map(|medium| parts.drives.get(&medium))
-            .collect();
-        let sink = RefCell::new(parts.sink);
-        let recorder = LaneRecorder::new(&sink, point, timeline, title, StartTime::default());
+        let log = self.run.log;
+        let clock = log.clock();
+        let orders = Orders::new(self.run.interrupt);
+        let control = orders.lane_orders();
+        let recorder = LaneRecorder::new(log, point, timeline, title, StartTime::default());
         let stopped = async {
-            while drives.iter().all(|drive| drive.died().is_none()) {
+            while self.drive_death().is_none() {
                 clock.sleep(POLL_INTERVAL).await;
             }
             orders.stop();
         };
-        let recorded = orders.beside(recorder.record(messages, orders.of_user()), stopped);
+        let recorded = orders.beside(recorder.record(messages, orders.user_orders()), stopped);
         std::thread::scope(|scope| {
             let lane = scope.spawn(|| run_fio(task, clock, &control, out));
-            let result = clock.block_on(recorded);
+            let result = log.block_on(recorded);
             let shares = lane.join();
-            let result = result
-                .map_err(|error| RunError::failed(format!("no runtime for the lane: {error}")))??;
+            let lane = result??;
             let shares = shares
                 .map_err(|_| RunError::failed(format!("{title}: ended by a fault of plimsoll")))?;
-            Ok(FioResult {
-                lane: result,
-                shares,
-            })
+            Ok(FioResult { lane, shares })
         })
     }
 
     /// Records the shares of the workers, unless the measurement never began.
     fn record_shares(
         &self,
-        target: &BlockTarget,
         point: PointId,
         result: &LaneResult,
         shares: &[Share],
     ) -> StepResult<()> {
+        let file = self.run.log.file();
         let measured = !result.measured.ticks.is_empty();
         for share in shares.iter().filter(|_| measured) {
             let Share {
@@ -247,46 +240,51 @@ impl Execution<'_> {
                 bytes,
                 response,
             } = share;
-            let Some(medium) = target.workers.get(*worker).map(|worker| worker.medium) else {
+            let Some(Worker { medium, .. }) = self.context.target.workers.get(*worker) else {
                 continue;
             };
-            self.file.block_share(&BlockShare {
+            file.block_share(&BlockShare {
                 point,
                 worker: *worker as u32,
-                medium,
+                medium: *medium,
                 txn: *txn as u32,
                 requests: *requests,
                 bytes: *bytes,
                 response: response.clone(),
             })?;
         }
-        self.file.commit()?;
-        Ok(())
+        Ok(file.commit()?)
+    }
+
+    fn drive_death(&self) -> Option<String> {
+        self.context.target.drive_death(self.drives)
     }
 
     /// fio reads the error of a dead drive before plimsoll hears of the emulator's end.
-    fn wait_for_drive_death(&self, target: &BlockTarget) {
-        let is_emulated = |medium| self.drives.contains_key(&medium);
-        if !target.media().any(is_emulated) {
+    fn wait_for_drive_death(&self) {
+        let mut media = self.context.target.media();
+        if !media.any(|medium| self.drives.is_mounted(medium)) {
             return;
         }
+        let log = self.run.log;
         // Without a runtime the error of fio stands.
-        let _ = self.clock.block_on(async {
+        let _ = log.block_on(async {
             for _ in 0..DEATH_POLLS {
-                if self.drive_death(target).is_some() {
+                if self.drive_death().is_some() {
                     return;
                 }
-                self.clock.sleep(POLL_INTERVAL).await;
+                log.clock().sleep(POLL_INTERVAL).await;
             }
         });
     }
 
-    fn after_fio(&self, target: &BlockTarget, end: LaneEnd) -> StepResult<()> {
+    /// An error with the reason, unless the lane is complete.
+    fn expect_complete(&self, end: LaneEnd) -> StepResult<()> {
         if matches!(end, LaneEnd::Failed(_)) {
-            self.wait_for_drive_death(target);
+            self.wait_for_drive_death();
         }
         // fio's error is only a consequence of the drive's failure.
-        if let Some(why) = self.drive_death(target) {
+        if let Some(why) = self.drive_death() {
             return Err(RunError::failed(why));
         }
         match end {
@@ -294,22 +292,6 @@ impl Execution<'_> {
             LaneEnd::Closed | LaneEnd::Stopped => Err(RunError::Interrupted),
             LaneEnd::Failed(why) | LaneEnd::DiskFull { why, .. } => Err(RunError::failed(why)),
         }
-    }
-}
-
-/// fio with a job file. It ends by itself, and all of it is measured.
-fn file_task(context: &BlockContext<'_>, spec: &BlockPointSpec<'_>) -> Task {
-    let target = context.target;
-    let workers = target.workers.iter();
-    Task {
-        job: spec.job.name.clone(),
-        workers: workers
-            .map(|worker| target.job_file_command(worker))
-            .collect(),
-        shape: Shape::Whole,
-        warm: Nanos::ZERO,
-        measure: Nanos(u64::MAX),
-        ends: true,
     }
 }
 
@@ -399,13 +381,13 @@ mod tests {
             bytes: 0,
             response: Hist::new(),
         };
-        let of = |worker, n| {
+        let shares = |worker, n| {
             (0..5)
                 .map(move |txn| share(worker, txn, n * 10u64.pow(txn as u32)))
                 .collect::<Vec<_>>()
         };
-        let speed = RequestRates::of(&job, &[of(0, 1), of(1, 2)].concat(), 2.0);
+        let speed = RequestRates::new(&job, &[shares(0, 1), shares(1, 2)].concat(), 2.0);
         assert_eq!(speed.streams, [16.5, 1500.0]);
-        assert_eq!(RequestRates::of(&job, &[], 0.0).total(), 0.0);
+        assert_eq!(RequestRates::new(&job, &[], 0.0).total(), 0.0);
     }
 }

@@ -9,16 +9,18 @@ use plimsoll_block::device::overwrite_grant::OverwriteGrant;
 use plimsoll_block::fio::{self, Fio, FioCommand, FioName, can_confine};
 use plimsoll_block::layout::make_file;
 use plimsoll_load::scratch::Scratch;
-use plimsoll_plan::resolved::{Block, BlockStep, BlockWork, MediumKind};
+use plimsoll_plan::resolved::{Block, BlockWork, MediumKind};
 use plimsoll_plan::{MediumId, PlacedName};
 use plimsoll_record::message::EventKind;
 use plimsoll_record::{Severity, SubjectId, SubjectKind};
 
+use super::super::drives::Drives;
 use super::super::error::{RunError, StepResult};
-use super::super::execution::Execution;
+use super::super::log::RunLog;
+use super::super::run::RunContext;
 use super::permits::{device_permit, grant_job_file};
 
-/// A step's files on its media. Removed by [`Execution::remove_target`].
+/// A step's files on its media. Removed by [`BlockTarget::remove`].
 pub(super) struct BlockTarget {
     pub fio: Fio,
     /// Stands for fio on these media.
@@ -43,7 +45,7 @@ struct TargetMedium {
     subject: SubjectId,
     /// One on each disk; a device has none.
     scratch: Vec<Scratch>,
-    /// Of the scratch directories: fio finds them by these.
+    /// Handles of the scratch directories: fio finds them by these.
     _handles: Vec<OwnedFd>,
 }
 
@@ -73,6 +75,11 @@ impl BlockTarget {
     pub fn media(&self) -> impl Iterator<Item = MediumId> {
         self.media.iter().map(|medium| medium.id)
     }
+
+    /// Why the emulator of one of the target's drives ended.
+    pub fn drive_death(&self, drives: &Drives<'_>) -> Option<String> {
+        self.media().find_map(|medium| drives.died(Some(medium)))
+    }
 }
 
 pub(super) fn failed(error: BlockError) -> RunError {
@@ -82,29 +89,27 @@ pub(super) fn failed(error: BlockError) -> RunError {
     }
 }
 
-impl Execution<'_> {
-    /// Mounts or checks the media, creates directories and files, and fills the files.
-    pub(super) fn prepare_target(
-        &mut self,
-        step: &BlockStep,
+impl BlockTarget {
+    /// Mounts or checks the media, creates directories and files.
+    pub fn prepare(
+        run: RunContext<'_>,
+        drives: &mut Drives<'_>,
         block: &Block,
         media: &[MediumId],
-    ) -> StepResult<BlockTarget> {
+    ) -> StepResult<Self> {
         let fio = fio::find().map_err(failed)?;
         let names: Vec<&str> = media
             .iter()
-            .map(|medium| self.plan.medium(*medium).name.as_str())
+            .map(|medium| run.plan().medium(*medium).name.as_str())
             .collect();
         let name = names.join(" + ");
         let placed = PlacedName {
             name: "fio",
             medium: Some(&name),
         };
-        let subject = self
-            .file
-            .subject(SubjectKind::System, &placed.to_string())?;
-        self.file.facts(subject, &fio_facts(&fio))?;
-        let mut target = BlockTarget {
+        let subject = run.log.subject(SubjectKind::System, &placed.to_string())?;
+        run.log.file().facts(subject, &fio_facts(&fio))?;
+        let mut target = Self {
             fio,
             subject,
             name,
@@ -113,40 +118,34 @@ impl Execution<'_> {
             job_text: None,
             permits: Vec::new(),
         };
-        if let Some(job_file) = grant_job_file(block, self.overwrite).map_err(failed)? {
+        if let Some(job_file) = grant_job_file(block, &run.job.overwrite).map_err(failed)? {
             target.job_text = Some(job_file.text);
             target.permits = job_file.grants;
         }
         for medium in media {
-            self.add_medium(&mut target, block, *medium)?;
-        }
-        if matches!(block.work, BlockWork::Jobs(_)) {
-            self.lay_out(step, block, &target)?;
+            match run.plan().medium(*medium).kind {
+                MediumKind::Device => target.add_device(run, drives, block, *medium)?,
+                MediumKind::Directory | MediumKind::Emulated(_) => {
+                    target.add_directories(run, drives, block, *medium)?;
+                }
+            }
         }
         Ok(target)
     }
 
-    fn add_medium(
+    /// Each worker has a file in a directory of the medium.
+    fn add_directories(
         &mut self,
-        target: &mut BlockTarget,
+        run: RunContext<'_>,
+        drives: &mut Drives<'_>,
         block: &Block,
         id: MediumId,
     ) -> StepResult<()> {
-        let medium = self.plan.medium(id);
-        if medium.kind == MediumKind::Device {
-            return self.add_device(target, block, id);
-        }
-        let mounted = match medium.kind.emulated() {
-            Some(drive) => self.mount(id, drive)?,
-            None => false,
-        };
-        let drive = self.drives.get(&id).filter(|_| mounted);
-        let mounts = drive.into_iter().flat_map(|own| own.disks.mounts());
-        let mounts: Vec<PathBuf> = mounts.map(Path::to_owned).collect();
-        let subject = self.describe_medium(id, mounted)?;
+        let subject = drives.prepare(id)?;
+        let mounts = drives.mounts(id);
         let scratch = if mounts.is_empty() {
-            let name = format!("{}-fio", self.run_id);
-            vec![Scratch::create(Path::new(&medium.path), &name)?]
+            let path = Path::new(&run.plan().medium(id).path);
+            vec![Scratch::create(path, &format!("{}-fio", run.job.run_id))?]
         } else {
             let on_disks = mounts.iter().map(|mount| Scratch::inside(mount, "fio"));
             on_disks.collect::<Result<_, _>>()?
@@ -155,11 +154,11 @@ impl Execution<'_> {
             .iter()
             .map(Scratch::open)
             .collect::<Result<_, _>>()?;
-        let directories = handles
+        let directories: Vec<PathBuf> = handles
             .iter()
-            .map(|handle| PathBuf::from(format!("/proc/self/fd/{}", handle.as_raw_fd())));
-        let directories: Vec<PathBuf> = directories.collect();
-        target.media.push(TargetMedium {
+            .map(|handle| PathBuf::from(format!("/proc/self/fd/{}", handle.as_raw_fd())))
+            .collect();
+        self.media.push(TargetMedium {
             id,
             subject,
             scratch,
@@ -177,10 +176,8 @@ impl Execution<'_> {
                 offset: 0,
                 size: block.size.0,
             };
-            target.workers.push(Worker {
-                medium: subject,
-                part,
-            });
+            let medium = subject;
+            self.workers.push(Worker { medium, part });
         }
         Ok(())
     }
@@ -188,61 +185,51 @@ impl Execution<'_> {
     /// Each worker has a part of the device to itself.
     fn add_device(
         &mut self,
-        target: &mut BlockTarget,
+        run: RunContext<'_>,
+        drives: &mut Drives<'_>,
         block: &Block,
         id: MediumId,
     ) -> StepResult<()> {
-        let medium = self.plan.medium(id);
-        let permit = device_permit(medium, block, self.overwrite).map_err(failed)?;
+        let medium = run.plan().medium(id);
+        let permit = device_permit(medium, block, &run.job.overwrite).map_err(failed)?;
         let file = FioName::new(&permit.path).map_err(failed)?;
-        let subject = self.describe_medium(id, false)?;
+        let subject = drives.prepare(id)?;
         let overwritten = EventKind::Overwritten {
             medium: medium.name.clone(),
             device: permit.path.display().to_string(),
             signatures: permit.signatures.clone(),
             partitions: permit.partitions.clone(),
         };
-        self.record_event(Some(subject), Severity::Note, overwritten)?;
-        target.media.push(TargetMedium {
+        run.log.event(Some(subject), Severity::Note, overwritten)?;
+        self.media.push(TargetMedium {
             id,
             subject,
             scratch: Vec::new(),
             _handles: Vec::new(),
         });
         for number in 0..block.workers {
-            let offset = u64::from(number) * block.size.0;
             let part = Part {
                 directory: PathBuf::from("/"),
                 file: file.clone(),
-                offset,
+                offset: u64::from(number) * block.size.0,
                 size: block.size.0,
             };
-            target.workers.push(Worker {
-                medium: subject,
-                part,
-            });
+            let medium = subject;
+            self.workers.push(Worker { medium, part });
         }
-        target.permits.push(permit);
+        self.permits.push(permit);
         Ok(())
     }
 
     /// Removes what the step created. Errors on a drive whose emulator ended don't matter: its files are gone with it.
-    pub(super) fn remove_target(&mut self, target: BlockTarget) -> StepResult<()> {
-        for TargetMedium {
-            id,
-            subject,
-            scratch,
-            ..
-        } in target.media
-        {
-            let removed = scratch.into_iter().map(Scratch::remove);
-            match removed.fold(Ok(()), Result::and) {
-                Err(error) if self.drive_lives(Some(id)) => {
-                    let error = error.to_string();
-                    let cleanup = EventKind::Cleanup { error };
-                    self.record_event(Some(subject), Severity::Warning, cleanup)?;
-                }
-                _ => {}
+    pub fn remove(self, log: &RunLog, drives: &Drives<'_>) -> StepResult<()> {
+        for medium in self.media {
+            let removed = medium.scratch.into_iter().map(Scratch::remove);
+            let removed = removed.fold(Ok(()), Result::and);
+            if let Err(error) = removed
+                && drives.died(Some(medium.id)).is_none()
+            {
+                log.cleanup_failed(medium.subject, vec![error.to_string()])?;
             }
         }
         Ok(())

@@ -205,28 +205,36 @@ fn every_figure_of_one_job_by_hand() {
         .point((0, 0), &stream(67, 5), 6, &[READS, writes])
         .only();
     assert_eq!(
-        (point.iops, point.measured_s, point.round),
+        (point.value(FigureId::Iops), point.measured_s, point.round),
         (Some(1500.0), 6.0, 0)
     );
     // 1000 · 4096 + 500 · 8192 bytes, MB of 10⁶.
-    assert_eq!(point.mb_per_second, Some(8.192));
-    let latency = point.latency.unwrap();
-    assert_eq!((latency.mean_ms, latency.max_ms), (3.0, 5.0));
+    assert_eq!(point.value(FigureId::MbPerSecond), Some(8.192));
+    let [mean, max, p50, p99] = [FigureId::Mean, FigureId::Max, FigureId::P50, FigureId::P99]
+        .map(|time| point.value(time).unwrap());
+    assert_eq!((mean, max), (3.0, 5.0));
     // Two thirds took 2 ms.
     assert!(
-        (latency.p50_ms / 2.0 - 1.0).abs() < 0.001 && (latency.p99_ms / 5.0 - 1.0).abs() < 0.001,
-        "{latency:?}"
+        (p50 / 2.0 - 1.0).abs() < 0.001 && (p99 / 5.0 - 1.0).abs() < 0.001,
+        "{p50} {p99}"
     );
     // 1000/s · 2 ms + 500/s · 5 ms.
     assert_eq!((point.in_flight_by_little, point.in_flight), (Some(4.5), 5));
     let ops: Vec<_> = point
         .by_op
         .iter()
-        .map(|op| (op.op.as_str(), op.requests, op.per_second, op.mb_per_second))
+        .map(|op| {
+            let rates = [FigureId::Iops, FigureId::MbPerSecond];
+            let rates = rates.map(|figure| op.figures.value(figure).unwrap());
+            (op.op.as_str(), op.requests, rates)
+        })
         .collect();
     assert_eq!(
         ops,
-        [("read", 6000, 1000.0, 4.096), ("write", 3000, 500.0, 4.096)]
+        [
+            ("read", 6000, [1000.0, 4.096]),
+            ("write", 3000, [500.0, 4.096])
+        ]
     );
     let second = &point.seconds[2];
     assert_eq!(
@@ -234,18 +242,24 @@ fn every_figure_of_one_job_by_hand() {
         (3.0, 1500, 8_192_000, true)
     );
     let worker = &point.workers[0];
+    let of_worker = [FigureId::Iops, FigureId::MbPerSecond, FigureId::Mean];
     assert_eq!(
         (
             worker.medium.as_str(),
-            worker.iops,
-            worker.mb_per_second,
-            worker.mean_us
+            of_worker.map(|figure| worker.figures.value(figure))
         ),
-        ("fast", 1500.0, 8.192, Some(3000.0))
+        ("fast", [Some(1500.0), Some(8.192), Some(3.0)])
     );
     assert_eq!(point.workers_cv_percent, None);
     assert_eq!(
-        (point.iops_interval, point.steady.name(), point.verdict),
+        (
+            point
+                .figures
+                .get(FigureId::Iops)
+                .and_then(|rate| rate.interval),
+            point.steady.name(),
+            point.verdict
+        ),
         (None, "yes", Verdict::Valid)
     );
 }
@@ -271,21 +285,19 @@ fn flushes_stand_beside_what_they_make_durable() {
     };
     let point = run.point((0, 0), &one, 5, &[writes, syncs]).only();
     assert_eq!(
-        (
-            point.iops,
-            point.latency.map(|latency| latency.max_ms * 1e3)
-        ),
-        (Some(100.0), Some(1000.0))
+        (point.value(FigureId::Iops), point.value(FigureId::Max)),
+        (Some(100.0), Some(1.0))
     );
     assert_eq!(point.seconds[0].requests, 100);
-    assert_eq!(point.workers[0].iops, 100.0);
+    let of_worker = point.workers[0].figures.value(FigureId::Iops);
+    assert_eq!(of_worker, Some(100.0));
     let sync = point.by_op.iter().find(|op| op.op == "sync").unwrap();
     assert_eq!(
         (
-            sync.per_second,
-            sync.latency.map(|latency| latency.mean_ms * 1e3)
+            sync.figures.value(FigureId::Iops),
+            sync.figures.value(FigureId::Mean)
         ),
-        (100.0, Some(9000.0))
+        (Some(100.0), Some(9.0))
     );
     // A thread that waits for a flush is not idle: 100/s · (1 + 9) ms.
     assert_eq!(
@@ -299,7 +311,16 @@ fn a_short_window_has_a_rate_and_no_interval() {
     let point = ByHand::new()
         .point((0, 0), &stream(100, 2), 3, &[READS])
         .only();
-    assert_eq!((point.iops, point.iops_interval), (Some(1000.0), None));
+    assert_eq!(
+        (
+            point.value(FigureId::Iops),
+            point
+                .figures
+                .get(FigureId::Iops)
+                .and_then(|rate| rate.interval)
+        ),
+        (Some(1000.0), None)
+    );
     assert_eq!(
         kinds(&point),
         [(
@@ -480,14 +501,15 @@ proptest! {
     ) {
         let each = [Each { per_second: reads, us, ..READS }, Each { txn: "write", per_second: writes, bytes: 512, us: us * 2 }];
         let point = ByHand::new().point((0, 0), &stream(50, depth), seconds, &each).only();
-        let iops = point.iops.unwrap();
-        prop_assert!((point.by_op.iter().map(|op| op.per_second).sum::<f64>() - iops).abs() < 1e-6);
-        prop_assert!((point.by_op.iter().map(|op| op.mb_per_second).sum::<f64>() - point.mb_per_second.unwrap()).abs() < 1e-9);
+        let iops = point.value(FigureId::Iops).unwrap();
+        let sum = |figure| point.by_op.iter().filter_map(|op| op.figures.value(figure)).sum::<f64>();
+        prop_assert!((sum(FigureId::Iops) - iops).abs() < 1e-6);
+        prop_assert!((sum(FigureId::MbPerSecond) - point.value(FigureId::MbPerSecond).unwrap()).abs() < 1e-9);
         prop_assert!(point.seconds.iter().map(|second| second.requests).sum::<u64>() == (reads + writes) * seconds);
         let expected = reads as f64 * us as f64 / 1e6 + writes as f64 * us as f64 / 5e5;
         prop_assert!((point.in_flight_by_little.unwrap_or_default() - expected).abs() <= expected * 1e-9);
-        prop_assert_eq!(point.latency.is_some(), reads + writes > 0);
-        prop_assert!(point.latency.is_none_or(|l| [l.mean_ms, l.p50_ms, l.p99_ms, l.max_ms].iter().all(|v| v.is_finite())));
+        prop_assert_eq!(point.value(FigureId::Mean).is_some(), reads + writes > 0);
+        prop_assert!(FigureId::TIMES.iter().filter_map(|time| point.value(*time)).all(f64::is_finite));
     }
 
     #[test]
