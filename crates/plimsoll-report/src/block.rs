@@ -3,8 +3,8 @@
 pub(crate) mod tables;
 
 use plimsoll_analysis::summary::{
-    BlockJobSummary, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary,
-    BlockWorkerSummary, FigureId, FigureSet, LatencySummary, Rounds,
+    BlockJobSummary, BlockMedium, BlockOpSummary, BlockPointSummary, BlockSummary, FigureId,
+    FigureSet, Rounds,
 };
 use plimsoll_plan::units::Bytes;
 use plimsoll_record::BlockStreamInfo;

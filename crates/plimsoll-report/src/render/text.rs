@@ -45,3 +45,29 @@ fn lines(block: &ReportBlock) -> String {
 fn joined(lines: impl Iterator<Item = String>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_are_apart_and_gaps_are_between_their_lines_only() {
+        let mut first = ReportSection::new("first", "On a page");
+        first.gap();
+        first.line("a");
+        first.page(ReportBlock::text("on a page"));
+        first.gap();
+        first.both(ReportBlock::list(["b".to_owned(), "c".to_owned()]));
+        first.gap();
+        let of_page = ReportSection::new("second", "On a page");
+        let mut third = ReportSection::bare("third");
+        third.both(ReportBlock::facts(vec![("d".to_owned(), "e".to_owned())]));
+        let mut last = ReportSection::bare("last").attached();
+        last.line("f");
+        assert_eq!(
+            sections([&first, &of_page, &third, &last]),
+            "a\n\nb\nc\n\n  d: e\nf\n"
+        );
+        assert!(of_page.if_filled().is_none());
+    }
+}
