@@ -87,10 +87,10 @@ fn sets<'b, 'a>(m: &Messages, all: &'b [Across<'a>]) -> Vec<Set<'b, 'a>> {
 struct SweepFamily<'b, 'a> {
     rest: BlockStreamInfo,
     first: &'b BlockStreamInfo,
-    members: Vec<Member<'b, 'a>>,
+    members: Vec<SweepMember<'b, 'a>>,
 }
 
-struct Member<'b, 'a> {
+struct SweepMember<'b, 'a> {
     size: u64,
     name: String,
     across: &'b Across<'a>,
@@ -110,7 +110,7 @@ fn families<'b, 'a>(
         let Some(Variation { rest, size, name }) = vary(m, stream) else {
             continue;
         };
-        let member = Member { size, name, across };
+        let member = SweepMember { size, name, across };
         match families.iter_mut().find(|own| own.rest == rest) {
             Some(family) => family.members.push(member),
             None => families.push(SweepFamily {
