@@ -1,5 +1,6 @@
 //! Mounts a drive and measures how late its answers are under a short load.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -102,48 +103,50 @@ pub fn probe(
             return Err(Failure::run(format!("medium {name}: {error}")));
         }
     };
-    let failed = |why: String| {
+    // The queue of a disk is long at any speed.
+    let device = ready.device.as_deref();
+    let drive = ProbedDrive {
+        child: &child,
+        events: &events,
+        path: &ready.path,
+        device: device.filter(|_| !matches!(spec.mechanism, Mechanism::Disk(_))),
+    };
+    let result = drive.first_late(&candidate.loads, interrupt);
+    unmounting.add(child, scratch);
+    result.map_err(|why| {
         Failure::run(format!(
             "medium {name}: the speed cannot be chosen: {why}\nChoose it yourself: speed = \"full\", or slower = 10."
         ))
-    };
-    let made = child
-        .timing(false)
-        .map_err(|error| failed(error.to_string()))
-        .and_then(|()| ProbeFiles::create(&ready.path).map_err(|error| failed(error.to_string())));
-    let result = made.and_then(|file| {
-        child
-            .timing(true)
-            .map_err(|error| failed(error.to_string()))?;
-        // The queue of a disk is long at any speed.
-        let device = ready.device.as_deref();
-        let device = device.filter(|_| !matches!(spec.mechanism, Mechanism::Disk(_)));
-        for load in &candidate.loads {
-            let late = under_load(
-                &file,
-                load,
-                &ProbedDrive {
-                    events: &events,
-                    device,
-                },
-                interrupt,
-            )
-            .map_err(|error| failed(error.to_string()))?;
+    })
+}
+
+/// A mounted drive and its reports.
+struct ProbedDrive<'a> {
+    child: &'a Child,
+    events: &'a Receiver<EmulatorEvent>,
+    path: &'a Path,
+    /// Its block device, if the kernel's queue counts.
+    device: Option<&'a Path>,
+}
+
+impl ProbedDrive<'_> {
+    /// How late the drive is under the first load that it is late under.
+    fn first_late(
+        &self,
+        loads: &[ProbeLoad],
+        interrupt: &Interrupt,
+    ) -> Result<Option<TooLate>, Box<dyn Error>> {
+        self.child.timing(false)?;
+        let files = ProbeFiles::create(self.path)?;
+        self.child.timing(true)?;
+        for load in loads {
+            let late = under_load(&files, load, self, interrupt)?;
             if late.is_some() {
                 return Ok(late);
             }
         }
         Ok(None)
-    });
-    unmounting.add(child, scratch);
-    result
-}
-
-/// A mounted drive's reports.
-struct ProbedDrive<'a> {
-    events: &'a Receiver<EmulatorEvent>,
-    /// Its block device, if the kernel's queue counts.
-    device: Option<&'a Path>,
+    }
 }
 
 /// Runs a load until the emulator has reported one whole second of it.
