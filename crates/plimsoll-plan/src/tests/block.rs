@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-use super::{catalog, drives, good, scaled, shipped};
+use super::{catalog, drives, good, scaled, shipped, survives};
 use crate::load::Arrivals;
 use crate::resolved::{Access, Block, BlockStep, BlockStream, SizeShare, Step, SyncPolicy};
 use crate::units::{Bytes, Nanos};
@@ -143,7 +143,7 @@ fn streams_name_the_operations_of_a_job() {
 fn block_plans_are_described_in_full() {
     let plan = read(PLAN).plan;
     let text = describe(&plan);
-    assert_eq!(read(&text).plan, plan, "{text}");
+    survives(&plan);
     let own = &text
         [text.find("[workload.corners").unwrap()..text.find("[[step]]\nname = \"oltp\"").unwrap()];
     assert_snapshot!(own, @r#"
