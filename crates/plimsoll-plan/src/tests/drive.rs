@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use super::{drives, good, scaled, survives};
+use super::{cases, drives, good, scaled, survives};
 use crate::resolved::MediumKind;
 use crate::units::{Bytes, Nanos};
 use crate::{
@@ -78,17 +78,13 @@ fn an_array_of_known_drives_is_a_drive() {
         let plan = medium(drive).unwrap().plan;
         assert_eq!(plan.media[0].kind.emulated().unwrap().drive, full);
     }
-    for (drive, part) in [
-        (
-            "raid5:2:fast-ssd-1t",
-            "raid5 needs at least 3 members, there are 2",
-        ),
-        (
-            "raid5:6:fast-sdd",
-            "there is no drive `fast-sdd` in the catalog",
-        ),
-        ("raid8:6:fast-ssd-1t", "there is no RAID level `raid8`"),
-    ] {
+    for (drive, part) in cases(
+        "
+raid5:2:fast-ssd-1t => raid5 needs at least 3 members, there are 2
+raid5:6:fast-sdd => there is no drive `fast-sdd` in the catalog
+raid8:6:fast-ssd-1t => there is no RAID level `raid8`
+",
+    ) {
         let errors = medium(drive).unwrap_err().to_string();
         assert!(errors.contains(part), "{errors}");
     }
