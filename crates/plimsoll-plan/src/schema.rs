@@ -26,18 +26,12 @@ pub fn json_schema() -> String {
 
 /// TOML has no null: what may be left out is left out. An editor would offer it nevertheless.
 fn without_null(schema: &mut Map<String, Value>) {
-    if schema.get("default") == Some(&Value::Null) {
-        schema.remove("default");
-    }
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_mut_slice() {
             let only = only.take();
             schema.insert("type".to_owned(), only);
         }
-    }
-    if let Some(Value::Array(values)) = schema.get_mut("enum") {
-        values.retain(|value| !value.is_null());
     }
     let Some(Value::Array(choices)) = schema.get_mut("anyOf") else {
         return;

@@ -81,12 +81,7 @@ fn a_backup_step_has_a_place_a_number_and_a_period() {
         }
     );
     assert_eq!(second.cycles.to.medium(fast), fast);
-    assert_eq!(
-        parse(&describe(&plan), &Options::default()).unwrap().plan,
-        plan,
-        "{}",
-        describe(&plan)
-    );
+    survives(&plan);
 }
 
 const THEIRS: &str = r#"
@@ -122,12 +117,7 @@ fn a_sql_server_is_saved_and_restored_on_a_medium() {
     let needs = estimate(&plan).space;
     let bytes: Vec<u64> = needs.iter().map(|need| need.bytes.0).collect();
     assert_eq!(bytes, [2 * 2 * 140_000_000]);
-    assert_eq!(
-        parse(&describe(&plan), &Options::default()).unwrap().plan,
-        plan,
-        "{}",
-        describe(&plan)
-    );
+    survives(&plan);
 }
 
 #[test]
@@ -180,15 +170,7 @@ fn periods_are_scaled_and_numbers_are_not() {
         "[[step]]\nrun = \"save\"\nsystem = \"db\"\non = [\"fast\"]\nto = \"vault\"\ncycles = 4\nevery = \"100s\"\n\
          [[step]]\nrun = \"oltp\"\nsystem = \"toy\"\nusers = 1\n[[step]]\nrun = \"oltp\"\nsystem = \"other\"\non = [\"fast\"]\nusers = 1\n",
     );
-    let plan = parse(
-        &text,
-        &Options {
-            scale: 0.05,
-            ..Options::default()
-        },
-    )
-    .unwrap()
-    .plan;
+    let plan = parse(&text, &scaled(0.05, 1.0)).unwrap().plan;
     let Step::Backup(step) = &plan.steps[0] else {
         panic!("{:?}", plan.steps)
     };
@@ -219,12 +201,7 @@ fn noise_doubles_the_points_and_is_described() {
             && matches!(work, NoiseWork::Backup { cycles, .. } if cycles.count == 10)
     );
     assert_eq!(load.users(), 3);
-    assert_eq!(
-        parse(&describe(&plan), &Options::default()).unwrap().plan,
-        plan,
-        "{}",
-        describe(&plan)
-    );
+    survives(&plan);
     // The neighbour's data and its backup need space as well.
     let space = |plan: &ResolvedPlan, medium| {
         let needs = estimate(plan).space;

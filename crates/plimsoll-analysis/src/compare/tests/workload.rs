@@ -2,64 +2,42 @@
 
 use super::*;
 
+fn with(parameters: &[(&str, &str)]) -> ComparedSide {
+    let own = parameters
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    fixture_side(|record| record.points[0].parameters = own.collect())
+}
+
+fn against(a: &ComparedSide, b: &ComparedSide, ask: &Ask) -> Against {
+    compare(&[a.clone(), b.clone()], ask).others.remove(0)
+}
+
+fn has_ratio(a: &ComparedSide, b: &ComparedSide, ask: &Ask) -> bool {
+    against(a, b, ask).points[0].rate.ratio.is_some()
+}
+
 #[test]
 fn parameters_make_workloads_unlike() {
-    let with = |parameters: &[(&str, &str)]| {
-        let own = parameters
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        fixture_side(|record| record.points[0].parameters = own.collect())
+    let job = |script, scale, bs, ioengine| {
+        with(&[
+            ("script", script),
+            ("scale", scale),
+            ("bs", bs),
+            ("ioengine", ioengine),
+        ])
     };
-    let against = |a: &ComparedSide, b: &ComparedSide, ask: &Ask| {
-        compare(&[a.clone(), b.clone()], ask).others.remove(0)
-    };
-    let base = with(&[
-        ("script", "a"),
-        ("scale", "10"),
-        ("bs", "4k"),
-        ("ioengine", "libaio"),
-    ]);
-    let ask = Ask::default();
+    let base = job("a", "10", "4k", "libaio");
     for (other, unlike) in [
-        (
-            with(&[
-                ("script", "b"),
-                ("scale", "10"),
-                ("bs", "4096"),
-                ("ioengine", "libaio"),
-            ]),
-            vec!["script"],
-        ),
-        (
-            with(&[
-                ("script", "a"),
-                ("scale", "20"),
-                ("bs", "8k"),
-                ("ioengine", "libaio"),
-            ]),
-            vec!["bs", "scale"],
-        ),
-        (
-            with(&[
-                ("script", "a"),
-                ("scale", "10"),
-                ("bs", "4k"),
-                ("ioengine", "io_uring"),
-            ]),
-            vec![],
-        ),
+        (job("b", "10", "4096", "libaio"), vec!["script"]),
+        (job("a", "20", "8k", "libaio"), vec!["bs", "scale"]),
+        (job("a", "10", "4k", "io_uring"), vec![]),
         (with(&[("script", "a"), ("think_time", "3")]), vec![]),
     ] {
-        let found = against(&base, &other, &ask);
+        let found = against(&base, &other, &Ask::default());
         let point = &found.points[0];
-        assert_eq!(
-            point
-                .unlike
-                .iter()
-                .map(|own| own.key.as_str())
-                .collect::<Vec<_>>(),
-            unlike
-        );
+        let keys: Vec<&str> = point.unlike.iter().map(|own| own.key.as_str()).collect();
+        assert_eq!(keys, unlike);
         assert_eq!(
             (point.rate.ratio.is_none(), point.times.is_empty()),
             (!unlike.is_empty(), !unlike.is_empty())
@@ -69,37 +47,25 @@ fn parameters_make_workloads_unlike() {
             anyway: true,
             ..Ask::default()
         };
-        assert!(
-            against(&base, &other, &anyway).points[0]
-                .rate
-                .ratio
-                .is_some()
-        );
+        assert!(has_ratio(&base, &other, &anyway));
     }
-    let (small, large) = (with(&[("scale", "10")]), with(&[("scale", "20")]));
+}
+
+#[test]
+fn what_is_compared_may_differ() {
+    let [small, large] = ["10", "20"].map(|scale| with(&[("scale", scale)]));
     let named = |group| Ask {
         factor: Some(group),
         ..Ask::default()
     };
-    assert!(
-        against(&small, &large, &named(Group::Sizes)).points[0]
-            .rate
-            .ratio
-            .is_some(),
-        "it is what is compared"
-    );
-    assert!(
-        against(&small, &large, &named(Group::Workload)).points[0]
-            .rate
-            .ratio
-            .is_none()
-    );
+    assert!(has_ratio(&small, &large, &named(Group::Sizes)));
+    assert!(!has_ratio(&small, &large, &named(Group::Workload)));
     let limits = GateLimits {
         max_regression: 0.99,
         max_latency_regression: None,
         allow: vec![Rule::OneFactor],
     };
-    let gated = gate(&against(&small, &large, &ask), &limits);
+    let gated = gate(&against(&small, &large, &Ask::default()), &limits);
     assert_eq!(
         (gated.outcome, gated.points[0].reason),
         (

@@ -296,54 +296,18 @@ mod tests {
             space_percent,
         };
         let hot = Access::Zoned(vec![zone(95, 5), zone(4, 10), zone(1, 85)]);
-        let [pair] = of("sql-data-and-log").jobs.as_slice() else {
-            panic!()
-        };
-        let [data, log] = pair.streams.as_slice() else {
-            panic!()
-        };
-        assert_eq!(
-            (
-                data.read_percent,
-                data.in_flight(),
-                data.per_second,
-                &data.access
-            ),
-            (70, 128, Some(1500.0), &hot)
-        );
-        assert_eq!(
-            (log.read_percent, log.in_flight(), log.per_second),
-            (0, 1, Some(300.0))
-        );
-        assert_eq!((mean_size(data), mean_size(log)), (8192.0, 32768.0));
-        assert!(
-            [data, log]
-                .iter()
-                .all(|stream| stream.sync == SyncPolicy::EachWrite && stream.direct)
-        );
-        let [desktop] = of("vdi-desktop").jobs.as_slice() else {
-            panic!()
-        };
-        let [writes, reads] = desktop.streams.as_slice() else {
-            panic!()
-        };
-        assert_eq!(
-            (
-                writes.read_percent,
-                writes.random_percent,
-                mean_size(writes)
-            ),
-            (0, 20, 32768.0)
-        );
-        assert_eq!(
-            (reads.read_percent, reads.random_percent, mean_size(reads)),
-            (100, 80, 8192.0)
-        );
-        assert!(
-            [writes, reads]
-                .iter()
-                .all(|stream| stream.per_second == Some(6.0) && stream.access == hot)
-        );
+        for (name, rates, sizes) in [
+            ("sql-data-and-log", [1500.0, 300.0], [8192.0, 32768.0]),
+            ("vdi-desktop", [6.0, 6.0], [32768.0, 8192.0]),
+        ] {
+            let streams = &of(name).jobs[0].streams;
+            let rate: Vec<_> = streams.iter().map(|stream| stream.per_second).collect();
+            let size: Vec<_> = streams.iter().map(mean_size).collect();
+            assert_eq!((rate, size), (rates.map(Some).to_vec(), sizes.to_vec()));
+            assert_eq!(streams[0].access, hot, "{name}");
+        }
+        let durable = |stream: &BlockStream| stream.sync == SyncPolicy::EachWrite && stream.direct;
+        assert!(of("sql-data-and-log").jobs[0].streams.iter().all(durable));
     }
 
     #[test]
