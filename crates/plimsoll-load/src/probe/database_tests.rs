@@ -297,6 +297,7 @@ fn a_server_that_never_answers_warns_once_and_delays_no_other_sample() {
         seconds >= 3 && !warnings.is_empty()
     });
     assert_eq!(probe.stop(), []);
+    drop(probe);
     assert!(
         warnings.len() == 1 && warnings[0].kind.args().contains("127.0.0.1:1"),
         "{warnings:?}"

@@ -233,12 +233,13 @@ mod tests {
         }
         let before = clock.now();
         assert_eq!(probe.stop(), []);
+        drop(probe);
         assert!(clock.now() - before < Nanos::from_secs(10));
         // What it sent before this receives, which may be several seconds on a busy machine.
         receiver.try_iter().for_each(drop);
         assert!(
             receiver.recv().is_err(),
-            "the sender is gone with the thread"
+            "the senders of its threads are gone with them"
         );
     }
 
