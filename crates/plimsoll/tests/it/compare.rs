@@ -284,13 +284,16 @@ fn data_of_another_size_are_another_workload() {
             ])
             .succeeded();
     }
-    assert!(first_point(&place, &["one.plimsoll", "two.plimsoll"])["ratio"].is_null());
+    assert!(first_point(&place, &["one.plimsoll", "two.plimsoll"])["rate"]["ratio"].is_null());
     for named in [["--factor", "sizes"].as_slice(), ["--anyway"].as_slice()] {
         let args = [&["one.plimsoll", "two.plimsoll"], named].concat();
-        assert!(first_point(&place, &args)["ratio"].is_number(), "{named:?}");
+        assert!(
+            first_point(&place, &args)["rate"]["ratio"].is_object(),
+            "{named:?}"
+        );
     }
     assert!(
-        first_point(&place, &["one.plimsoll", "client.plimsoll"])["ratio"].is_number(),
+        first_point(&place, &["one.plimsoll", "client.plimsoll"])["rate"]["ratio"].is_object(),
         "the same transactions"
     );
     let shown =

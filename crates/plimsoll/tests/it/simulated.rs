@@ -195,7 +195,7 @@ fn simulated_figures_are_those_that_emulated_drives_gave() {
     let points = compared[0]["others"][0]["points"].as_array().unwrap();
     assert_eq!(points.len(), 6);
     for point in points {
-        let off = 100.0 * (1.0 / point["ratio"].as_f64().unwrap() - 1.0);
+        let off = 100.0 * (1.0 / point["rate"]["ratio"]["ratio"].as_f64().unwrap() - 1.0);
         assert!(off.abs() < 15.0, "{off:+.1} %: {point}");
     }
 }
