@@ -15,7 +15,7 @@ export function bars(theme: Theme, chart: Bars, width: number): Option | undefin
   const { categories, groups, unit } = chart;
   const all = groups.flatMap((own) => own.bars).filter((bar) => bar !== null);
   if (all.length === 0) return undefined;
-  const option = base(theme, legendRows(groups.map(({ name }) => name), width));
+  const option = base(theme, legendRows(groups.map(({ name = "" }) => name), width));
   const room = Math.min(width * 0.42, 16 + 7 * Math.max(...categories.map((name) => name.length)));
   const highest = Math.max(...all.map(({ value, range }) => Math.max(value, range?.[1] ?? 0)));
   const { bottom } = option.grid as { bottom: number };
@@ -87,7 +87,7 @@ function tip({ categories, groups, unit }: Bars, i: number): string {
     const bar = bars[i];
     if (!bar) return [];
     const range = bar.range ? ` (${bar.range.map(three).join(" – ")})` : "";
-    return [`${escape(name)}: <b>${three(bar.value)}</b>${range}${bar.flaw ? ` · ${escape(bar.flaw)}` : ""}`];
+    return [`${escape(name ?? "")}: <b>${three(bar.value)}</b>${range}${bar.flaw ? ` · ${escape(bar.flaw)}` : ""}`];
   });
   return `<b>${escape(categories[i] ?? "")}</b> <span style="opacity:.7">${escape(unit)}</span><br>${lines.join("<br>")}`;
 }

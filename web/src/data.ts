@@ -99,7 +99,7 @@ export interface Bars {
   unit: string;
   categories: string[];
   /** A bar for each category. */
-  groups: { name: string; color: Colour; bars: (Bar | null)[] }[];
+  groups: { name?: string; color: Colour; bars: (Bar | null)[] }[];
 }
 
 interface Data {

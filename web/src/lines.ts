@@ -231,7 +231,7 @@ function behind(frame: Frame, { x, limit }: Lines, { marks = [] }: Ground, areas
   const level = limit && {
     yAxis: limit.at,
     lineStyle: { color: theme.text, type: "dashed" as const, width: 1.4 },
-    label: { show: true, formatter: escape(limit.text), position: "insideStartTop" as const, distance: 5, color: theme.text, fontSize: 12, width: undefined },
+    label: { show: true, formatter: limit.text, position: "insideStartTop" as const, distance: 5, color: theme.text, fontSize: 12, width: undefined },
   };
   return {
     type: "line",
@@ -270,7 +270,9 @@ interface Shown {
 function axisTip({ x, y }: Lines, { areas = [] }: Ground, lines: Line[], params: Shown[]): string {
   const at = (params[0]?.axisValue ?? 0) * (x.unit ?? 1);
   const number = x.is_whole ? String(at) : x.unit === undefined ? three(at) : at.toLocaleString("en", { maximumFractionDigits: 1 });
-  const titles = areas.filter(({ from, to }) => from < at && at <= to).flatMap(({ title }) => title ?? []);
+  const around = areas.filter(({ from, to }) => from < at && at <= to).flatMap(({ title }) => title ?? []);
+  // Systems at the same load have phases of the same name.
+  const titles = [...new Set(around)];
   const figures = params.filter((p) => p.seriesType === "line" && !lines[p.seriesIndex]?.is_silent);
   const named = figures.map((p) => ({ ...p, seriesName: lines[p.seriesIndex]?.tip ?? p.seriesName }));
   return rows([(x.tip ?? "{}").replace("{}", number), ...titles].join(" · "), named, y.name ?? "");

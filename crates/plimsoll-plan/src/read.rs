@@ -99,7 +99,10 @@ fn syntax_help(message: &str, line: &str) -> String {
 pub(super) fn explain(findings: &mut Findings<'_>, fault: &de::Error, key: &str) -> Option<String> {
     let span = fault.span().unwrap_or_default();
     let message = fault.message();
-    if let Some(ValueFault { message, help }) = ValueFault::parse(message) {
+    // Of serde itself, which quotes names as they are written, lines included.
+    let is_unknown = message.starts_with("unknown ");
+    let of_value = ValueFault::parse(message).filter(|_| !is_unknown);
+    if let Some(ValueFault { message, help }) = of_value {
         let message = match message.starts_with(|c: char| c.is_ascii_lowercase()) {
             true => format!("`{key}` {message}"),
             false => message,

@@ -182,8 +182,11 @@ impl ReportSection {
 pub(crate) const RUN: &str = "RUN";
 
 /// What stands below charts over time of which not all points are drawn; nothing of others.
-pub(crate) fn reduced_note(m: &Messages, charts: &[ScriptChart]) -> ReportBlock {
-    let reduced = charts.iter().filter_map(ScriptChart::reduced_to);
+pub(crate) fn reduced_note<'a>(
+    m: &Messages,
+    charts: impl IntoIterator<Item = &'a ScriptChart>,
+) -> ReportBlock {
+    let reduced = charts.into_iter().filter_map(ScriptChart::reduced_to);
     let note = reduced.reduce(f64::max).map(|seconds| {
         let args = [("seconds", three(seconds)), ("run", RUN.to_owned())];
         m.text_with("chart-reduced", &args)

@@ -59,9 +59,10 @@ fn document(m: &Messages, record: &Record, summary: &Summary) -> ReportDocument 
     let mut sections = figures(m, summary, colors);
     sections.extend(with_charts(m, record, summary, colors, is_foreign));
     let meta = record::meta(m, record, is_foreign);
-    let (meta_above, meta) = match summary.answer {
-        Some(_) => (None, Some(meta)),
-        None => (Some(meta), None),
+    let has_answer = sections.iter().any(|own| own.id == first::ID);
+    let (meta_above, meta) = match has_answer {
+        true => (None, Some(meta)),
+        false => (Some(meta), None),
     };
     sections.extend(record::events(m, record));
     sections.push(environment::environment(m, record, meta));
@@ -70,12 +71,12 @@ fn document(m: &Messages, record: &Record, summary: &Summary) -> ReportDocument 
     }
     sections.push(record::again(m, record, is_foreign));
     sections.push(how::section(m, summary));
-    if summary.answer.is_some() {
+    if has_answer {
         sections.insert(1, contents(m.text("answer-contents"), &sections));
     }
     ReportDocument {
         title: record.run.title.clone(),
-        is_question: summary.answer.is_some(),
+        is_question: has_answer,
         header: meta_above.into_iter().collect(),
         sections,
         footer: vec![

@@ -11,7 +11,7 @@ use plimsoll_record::lane::{LaneControl, LaneMessage, LaneSpec};
 use serde::{Deserialize, Serialize};
 
 /// Both sides need the same. It changes with every message that an older side would misunderstand.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The first line of a worker. What a login shell prints before it is skipped.
 pub const GREETING: &str = "plimsoll worker";

@@ -9,7 +9,8 @@ use super::stats::{self, Interval};
 /// A figure, of one measurement or over repeats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The median of all repeats that have the figure; of operations in groups their mean.
+    /// The median of all repeats that have the figure; of operations in groups, and of rates with and without noise, their
+    /// mean; of a side of `compare` all that was counted by all time.
     pub value: f64,
     /// 95 %, and the geometric mean. Of three repeats or more: by Student's t. Of a single one: of its window, rates only.
     pub interval: Option<Interval>,

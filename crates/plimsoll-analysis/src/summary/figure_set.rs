@@ -161,7 +161,15 @@ impl FigureSet {
                 true => own.value,
                 false => values.sum::<f64>() / own.n as f64,
             };
-            Some((figure, Ok(Estimate { value, ..own })))
+            let interval = own.interval.map(|interval| interval.with(value));
+            Some((
+                figure,
+                Ok(Estimate {
+                    value,
+                    interval,
+                    ..own
+                }),
+            ))
         });
         Self(figures.collect())
     }

@@ -53,10 +53,6 @@ impl RatioSet {
         self.0.get(&figure).copied()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (FigureId, Ratio)> {
-        self.0.iter().map(|(figure, ratio)| (*figure, *ratio))
-    }
-
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -27,7 +27,12 @@ pub(super) fn resolve(
     if let Some(of) = &raw.of {
         check_txn(of, workload, names, findings);
     }
-    let longest = longest(find, measure, names.options, findings);
+    // A default in place of a broken value is nobody's to compare with.
+    let least = match findings.explains(&at.span(), "measure") {
+        true => Nanos::ZERO,
+        false => measure,
+    };
+    let longest = longest(find, least, names.options, findings);
     let [start] = *points? else {
         let help = "with `find`, `users` or `rate` is where the search starts: one number";
         findings.error(find.span(), "`find` cannot be combined with a ladder", help);

@@ -30,7 +30,8 @@ pub(super) fn scaled(
     at: Range<usize>,
     findings: &mut Findings<'_>,
 ) -> Nanos {
-    if options.scale == 1.0 {
+    // What is endless, for a fault that has been reported, stays so.
+    if options.scale == 1.0 || nanos == Nanos(u64::MAX) {
         return nanos;
     }
     let millis = (nanos.as_millis_f64() * options.scale).round();

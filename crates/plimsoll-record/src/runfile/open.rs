@@ -183,6 +183,7 @@ fn expect_schema(db: &Connection, path: &Path) -> Result<(), RunFileError> {
     let schema = schema.map_err(|error| damaged(path, error.to_string()))?;
     let path = path.to_path_buf();
     match schema.cmp(&SCHEMA_VERSION) {
+        Ordering::Less if schema < 1 => Err(damaged(&path, format!("it has schema {schema}"))),
         Ordering::Less => Err(RunFileError::Older { path, schema }),
         Ordering::Greater => {
             let version = db.query_row("SELECT plimsoll_version FROM run", [], |row| row.get(0));

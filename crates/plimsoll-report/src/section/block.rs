@@ -215,18 +215,15 @@ impl StepOnMedia<'_> {
     }
 
     fn add_seconds(&self, section: &mut ReportSection) {
-        let mut reduced = Vec::new();
+        let jobs: Vec<_> = seconds::jobs(self).into_iter().collect();
+        let reduced = reduced_note(self.m, jobs.iter().flat_map(|job| &job.charts));
         let is_open = self.all.len() <= OPEN;
-        let mut blocks = Vec::new();
-        for job in seconds::jobs(self) {
-            reduced.push(reduced_note(self.m, &job.charts));
-            blocks.push(ReportBlock::Details {
-                summary: job.job.to_owned(),
-                is_open,
-                blocks: vec![ReportBlock::figures("figures pairs", job.charts)],
-            });
-        }
-        blocks.extend(reduced.into_iter().find(ReportBlock::is_filled));
+        let blocks = jobs.into_iter().map(|job| ReportBlock::Details {
+            summary: job.job.to_owned(),
+            is_open,
+            blocks: vec![ReportBlock::figures("figures pairs", job.charts)],
+        });
+        let blocks = blocks.chain([reduced].into_iter().filter(ReportBlock::is_filled));
         let switch = HeadingAside::Switch(self.switch());
         let heading = BlockHeading::from(self.m.text("block-time-title")).beside(switch);
         section.page_under(heading, self.m.text("block-time-note"), blocks);

@@ -7,9 +7,11 @@ use crate::document::{AnswerNote, PageAnswer, ReportBlock, ReportSection};
 use crate::medium;
 use crate::message::Messages;
 
+pub(crate) const ID: &str = "first";
+
 /// `run` stands for the run file in commands. `None` without an answer.
 pub(crate) fn section(m: &Messages, summary: &Summary, run: &str) -> Option<ReportSection> {
-    let mut section = ReportSection::untitled("first").styled("first");
+    let mut section = ReportSection::untitled(ID).styled("first");
     let answer = page_answer(m, summary, run)?;
     section.page(ReportBlock::Answer(Box::new(answer)));
     Some(section)

@@ -1,4 +1,4 @@
-//! A table as a page shows it, for the template `components.html`.
+//! A table as a page shows it, for the template `block.html`.
 
 #[derive(Default)]
 pub(crate) struct Grid {

@@ -220,9 +220,14 @@ impl RunLog {
         let start = self.now();
         let id = self.file.open_phase(step, point, kind, start)?;
         let done = work(OpenPhase { id, start });
-        self.file.close_phase(id, self.now(), done.is_ok())?;
-        self.file.commit()?;
-        done
+        let closed = self
+            .file
+            .close_phase(id, self.now(), done.is_ok())
+            .and_then(|()| self.file.commit());
+        // An error of later writes would hide the first one.
+        let value = done?;
+        closed?;
+        Ok(value)
     }
 
     /// Number of the point that begins next.

@@ -12,7 +12,6 @@ use std::slice;
 
 use plimsoll_analysis::summary::TooLate;
 use plimsoll_plan::resolved::{Medium, ResolvedPlan};
-use plimsoll_record::Record;
 use plimsoll_record::message::EventKind;
 use serde::{Deserialize, Serialize};
 
@@ -36,23 +35,6 @@ pub struct ChosenSpeed {
 }
 
 impl ChosenSpeed {
-    /// Speed of an earlier run of the same set, if its plan left the choice to plimsoll.
-    pub fn from_record(record: &Record) -> Option<Self> {
-        let reason = record.events.iter().find_map(|event| match event.kind {
-            EventKind::FullSpeed | EventKind::SlowedDown { .. } => Some(event.kind.clone()),
-            _ => None,
-        })?;
-        let factor = match reason {
-            EventKind::SlowedDown { factor, .. } => factor,
-            _ => 1,
-        };
-        Some(Self {
-            factor,
-            reason,
-            media: Vec::new(),
-        })
-    }
-
     /// The job at this speed, with the reason among its notes.
     pub fn apply_to(self, mut job: Job) -> Job {
         set(&mut job.plan, &self.media, self.factor);

@@ -209,13 +209,6 @@ fn speed_for_all(
     if let Some(speed) = set.speed()? {
         return Ok(Some(speed));
     }
-    // Sets of earlier versions have the speed in their runs only.
-    for cell in set.list.cells.iter().filter(|cell| !set.may_run(cell)) {
-        let record = set.complete(cell)?;
-        if let Some(speed) = record.as_ref().and_then(ChosenSpeed::from_record) {
-            return Ok(Some(speed));
-        }
-    }
     let chosen = choose_alike(&plans, interrupt, args.flags.quiet)?;
     chosen.map(|speed| set.agree_on_speed(speed)).transpose()
 }
