@@ -11,7 +11,10 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::figure::FigureId;
+use super::figure_set::FigureSet;
 use super::index::Index;
+use super::ratio::RatioSet;
 use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
@@ -133,12 +136,12 @@ pub struct ArrayPhase {
     pub seconds: f64,
     /// A rebuild that did not end with it: the measurement ended, or another event came, before the member was rebuilt.
     pub is_unfinished: bool,
-    /// Of New-Orders a minute, or transactions a second.
-    pub rate: Option<f64>,
-    pub p99_ms: Option<f64>,
+    /// The rate, and p99.
+    #[serde(flatten)]
+    pub figures: FigureSet,
     pub failed: u64,
-    /// Of the rate, to that of the first phase.
-    pub ratio: Option<f64>,
+    /// To the first phase.
+    pub ratios: RatioSet,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -189,19 +192,22 @@ impl ArrayPhases {
             let is_rebuilt = next.is_some_and(|next| next.ends_rebuild);
             phase.is_unfinished = phase.state == ArrayState::Rebuilding && !is_rebuilt;
         }
-        let before = phases.first().and_then(|own| own.rate);
+        let rate = FigureId::transactions(nopm);
+        let before = phases.first()?.figures.clone();
         for own in &mut phases {
-            own.ratio = own
-                .rate
-                .zip(before)
-                .and_then(|(rate, before)| ratio(rate, before));
+            own.ratios = own.figures.ratios(&[rate], &before);
         }
-        let per_second = before.map(|rate| rate / if nopm { 60.0 } else { 1.0 });
+        let per_second = before.value(rate).map(|own| own / rate.per_second());
         Some(Self {
             nopm,
             phases,
             normal_after_s: per_second.and_then(|rate| normal_after(&seconds, first, rate)),
         })
+    }
+
+    /// What transactions are counted by.
+    pub fn rate(&self) -> FigureId {
+        FigureId::transactions(self.nopm)
     }
 
     /// Before a load that had come back to normal would have been so for long enough.
@@ -276,16 +282,23 @@ fn phase(
         failed += second.failed;
         lasted += second.end.saturating_sub(second.start);
     }
+    let rate = FigureId::transactions(nopm);
     let per_second = ratio(completed as f64, lasted.as_secs_f64());
+    let p99 = response.quantile(0.99);
     ArrayPhase {
         state: own.state,
         from_s: own.at.saturating_sub(origin).as_secs_f64(),
         seconds: end.saturating_sub(own.at).as_secs_f64(),
         is_unfinished: false,
-        rate: per_second.map(|rate| rate * if nopm { 60.0 } else { 1.0 }),
-        p99_ms: response.quantile(0.99).map(|p99| p99.as_millis_f64()),
+        figures: [
+            (rate, per_second.map(|own| own * rate.per_second())),
+            (FigureId::P99, p99.map(Nanos::as_millis_f64)),
+        ]
+        .into_iter()
+        .filter_map(|(figure, value)| Some((figure, value?)))
+        .collect(),
         failed,
-        ratio: None,
+        ratios: RatioSet::default(),
     }
 }
 

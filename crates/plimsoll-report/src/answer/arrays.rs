@@ -1,7 +1,7 @@
 //! Failures of an array's members: the load before, without them, while they are rebuilt, and after that.
 
 use plimsoll_analysis::answer::ArrayAnswer;
-use plimsoll_analysis::summary::{ArrayPhase, ArrayState, Verdict};
+use plimsoll_analysis::summary::{ArrayPhase, ArrayState, FigureId, Verdict};
 
 use super::words::{AnswerParts, and, subject, with_p99};
 use crate::message::Messages;
@@ -48,6 +48,7 @@ fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
     let Some((before, after)) = own.array.phases.split_first() else {
         return Vec::new();
     };
+    let rate = own.array.rate();
     let unit = m.text(match own.array.nopm {
         true => "answer-unit-nopm",
         false => "answer-unit-rate",
@@ -61,7 +62,10 @@ fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
         } else {
             of_state.map(|own| own.seconds).sum()
         };
-        let args = [("ratio", three(phase.ratio?)), ("seconds", whole(seconds))];
+        let args = [
+            ("ratio", three(phase.ratios.get(rate)?.ratio)),
+            ("seconds", whole(seconds)),
+        ];
         let id = if phase.is_unfinished {
             "answer-rebuild-unfinished".to_owned()
         } else {
@@ -71,9 +75,12 @@ fn sentences(m: &Messages, own: &ArrayAnswer) -> Vec<String> {
     });
     let args = [
         ("medium", medium.clone()),
-        ("rate", before.rate.map_or_else(String::new, three)),
+        (
+            "rate",
+            before.figures.value(rate).map_or_else(String::new, three),
+        ),
         ("unit", unit),
-        ("p99", with_p99(m, before.p99_ms)),
+        ("p99", with_p99(m, before.figures.value(FigureId::P99))),
         ("changes", and(m, changes.collect())),
     ];
     let mut sentences = vec![
@@ -110,7 +117,7 @@ fn chart(m: &Messages, media: &[ArrayAnswer], colors: MediumColors<'_>) -> Optio
                 _ => format!("{}, {state}", subject(m, own.medium.as_ref())),
             },
             colors.of(own.medium.as_deref(), 0),
-            phase.rate?,
+            phase.figures.value(own.array.rate())?,
             None,
             own.verdict,
         ))
@@ -138,6 +145,12 @@ pub(crate) struct ArrayRow<'a> {
     phase: &'a ArrayPhase,
 }
 
+impl ArrayRow<'_> {
+    fn rate(&self) -> Option<f64> {
+        self.phase.figures.value(self.answer.array.rate())
+    }
+}
+
 pub(crate) fn table<'a>() -> Table<'a, ArrayRow<'a>> {
     Table::<ArrayRow<'_>>::new("answer-arrays")
         .prefix("answered-")
@@ -147,12 +160,14 @@ pub(crate) fn table<'a>() -> Table<'a, ArrayRow<'a>> {
         })
         .column("from", Three, |r| r.phase.from_s)
         .column("seconds", Three, |r| r.phase.seconds)
-        .column("nopm", Three, |r| r.phase.rate)
+        .column("nopm", Three, |r| r.rate())
         .if_any(|r| r.answer.array.nopm)
-        .column("rate", Three, |r| r.phase.rate)
+        .column("rate", Three, |r| r.rate())
         .unless_any(|r| r.answer.array.nopm)
-        .column("p99", Three, |r| r.phase.p99_ms)
-        .column("ratio", Three, |r| r.phase.ratio)
+        .column("p99", Three, |r| r.phase.figures.value(FigureId::P99))
+        .column("ratio", Three, |r| {
+            Some(r.phase.ratios.get(r.answer.array.rate())?.ratio)
+        })
         .column("failed", Whole, |r| r.phase.failed)
         .column("verdict", Plain, |r| r.answer.verdict)
         .blank_repeats(1)

@@ -3,7 +3,7 @@ use plimsoll_analysis::answer::{
 };
 use plimsoll_analysis::summarise;
 use plimsoll_analysis::summary::{
-    ArrayPhase, ArrayPhases, ArrayState, Interval, MediumSpeed, Ratio,
+    ArrayPhase, ArrayPhases, ArrayState, FigureId, Interval, MediumSpeed, Ratio,
 };
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
@@ -357,10 +357,22 @@ fn failures_of_an_array_are_answered_by_what_changed() {
         from_s,
         seconds: 20.0,
         is_unfinished: false,
-        rate: Some(6000.0 * ratio),
-        p99_ms: Some(12.0 / ratio),
+        figures: [
+            (FigureId::Nopm, 6000.0 * ratio),
+            (FigureId::P99, 12.0 / ratio),
+        ]
+        .into_iter()
+        .collect(),
         failed: 0,
-        ratio: Some(ratio),
+        ratios: [(
+            FigureId::Nopm,
+            Ratio {
+                ratio,
+                interval: None,
+            },
+        )]
+        .into_iter()
+        .collect(),
     };
     let answer = ArrayAnswer {
         step: "load".to_owned(),

@@ -43,11 +43,15 @@ fn a_point_is_divided_by_the_failures_of_its_array() {
     let array = point.array.unwrap();
     let states: Vec<&str> = array.phases.iter().map(|own| own.state.name()).collect();
     assert_eq!(states, ["whole", "degraded", "rebuilding", "rebuilt"]);
-    let rates: Vec<f64> = array.phases.iter().filter_map(|own| own.rate).collect();
-    assert_eq!(rates, [600.0, 300.0, 480.0, 600.0]);
-    let ratios: Vec<f64> = array.phases.iter().filter_map(|own| own.ratio).collect();
-    assert_eq!(ratios, [1.0, 0.5, 0.8, 1.0]);
-    let p99: Vec<f64> = array.phases.iter().filter_map(|own| own.p99_ms).collect();
+    let values = |figure| -> Vec<f64> {
+        let phases = array.phases.iter();
+        phases.filter_map(|own| own.figures.value(figure)).collect()
+    };
+    assert_eq!(values(array.rate()), [600.0, 300.0, 480.0, 600.0]);
+    let ratios = array.phases.iter();
+    let ratios = ratios.filter_map(|own| Some(own.ratios.get(array.rate())?.ratio));
+    assert_eq!(ratios.collect::<Vec<f64>>(), [1.0, 0.5, 0.8, 1.0]);
+    let p99 = values(FigureId::P99);
     assert!((p99[0] / 10.0 - 1.0).abs() < 0.04 && (p99[1] / 40.0 - 1.0).abs() < 0.04);
     assert_eq!(array.phases[2].from_s, 40.0);
     assert!(array.phases.iter().all(|own| !own.is_unfinished));
