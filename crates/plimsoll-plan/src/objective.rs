@@ -30,6 +30,18 @@ impl Quantile {
         self.into()
     }
 
+    /// The share of all that is not above a percentile; `None` of the mean and the maximum.
+    pub fn share(self) -> Option<f64> {
+        match self {
+            Self::Mean | Self::Max => None,
+            Self::P50 => Some(0.5),
+            Self::P90 => Some(0.9),
+            Self::P95 => Some(0.95),
+            Self::P99 => Some(0.99),
+            Self::P999 => Some(0.999),
+        }
+    }
+
     /// Fewest samples from which the figure is evaluated. Of a percentile [`BEYOND`] lie beyond it, so that its rank is
     /// known to 22 % (1 / √20); a mean has a hundred. A thousand responses without one above a limit show that more than
     /// 0.3 % above it are unlikely (rule of three: 3 / n, with 95 %).

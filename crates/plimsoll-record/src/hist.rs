@@ -199,14 +199,10 @@ impl Hist {
 
     /// A figure that an objective limits; `None` when nothing was recorded.
     pub fn figure(&self, quantile: Quantile) -> Option<Nanos> {
-        match quantile {
-            Quantile::Mean => self.mean(),
-            Quantile::P50 => self.quantile(0.5),
-            Quantile::P90 => self.quantile(0.9),
-            Quantile::P95 => self.quantile(0.95),
-            Quantile::P99 => self.quantile(0.99),
-            Quantile::P999 => self.quantile(0.999),
-            Quantile::Max => self.max(),
+        match (quantile, quantile.share()) {
+            (_, Some(share)) => self.quantile(share),
+            (Quantile::Max, None) => self.max(),
+            (_, None) => self.mean(),
         }
     }
 

@@ -5,6 +5,7 @@ use plimsoll_analysis::summary::{FigureId, LadderSummary, LatencySummary, TxnSum
 use plimsoll_plan::PlacedName;
 
 use crate::chart::ChartAxis;
+use crate::line::percentile_name;
 use crate::load_summary::{LoadView, half, interval, repeated, spread, with_load};
 use crate::message::Messages;
 use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
@@ -234,24 +235,23 @@ pub(crate) fn latency<'a>() -> Table<'a, TxnTimes<'a>> {
     })
     .column("share", Percent, |r| r.txn.share_percent)
     .column("mean", Three, |r| Some(r.latency?.mean_ms));
-    let names = ["p50", "p90", "p95", "p99", "p99.9"];
-    let table = names
-        .iter()
-        .enumerate()
-        .fold(table, |table, (place, name)| {
+    let table = LatencySummary::KEPT
+        .into_iter()
+        .fold(table, |table, figure| {
+            let name = percentile_name(figure.info().name);
             table
-                .column(*name, Three, move |r| Some(quantile(r.latency?, place)))
-                .named(*name)
+                .column(name.clone(), Three, move |r| percentile(r.latency?, figure))
+                .named(name)
         });
     table
         .column("max", Three, |r| Some(r.latency?.max_ms))
         .row_class(|r| if r.is_total() { "total" } else { "" })
 }
 
-fn quantile(latency: LatencySummary, place: usize) -> TableCell {
-    let resolved = latency.resolves(LatencySummary::QUANTILES[place]);
-    let value = CellValue::Number(latency.quantiles()[place]);
-    TableCell::from(value).styled(if resolved { "" } else { "weak" })
+fn percentile(latency: LatencySummary, figure: FigureId) -> Option<TableCell> {
+    let resolved = latency.resolves(figure.share()?);
+    let value = CellValue::Number(latency.ms(figure)?);
+    Some(TableCell::from(value).styled(if resolved { "" } else { "weak" }))
 }
 
 pub(crate) fn txn_times<'a>(views: &'a [LoadView<'a>]) -> Vec<TxnTimes<'a>> {

@@ -7,8 +7,6 @@ use plimsoll_analysis::summary::{
     ResetSummary, Shortfall, Sign, TriedLoad,
 };
 
-use plimsoll_plan::objective::Quantile;
-
 use crate::ladder;
 use crate::message::Messages;
 use crate::number::{self, NONE, or_none, percent, three, whole};
@@ -41,8 +39,8 @@ pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<LoadLineTe
 }
 
 /// As people write it: `p99.9`.
-pub(crate) fn quantile_name(quantile: Quantile) -> String {
-    quantile.name().replace("p999", "p99.9")
+pub(crate) fn percentile_name(name: &str) -> String {
+    name.replace("p999", "p99.9")
 }
 
 fn line_text<'a>(m: &Messages, ladder: &'a LadderSummary, line: &'a LoadLine) -> LoadLineText<'a> {
@@ -51,7 +49,7 @@ fn line_text<'a>(m: &Messages, ladder: &'a LadderSummary, line: &'a LoadLine) ->
     } else {
         "line-unit-closed"
     };
-    let figure = quantile_name(line.quantile);
+    let figure = percentile_name(line.quantile.name());
     let of = line.of.clone().unwrap_or_else(|| m.text("chart-all"));
     let limit = three(line.limit_ms);
     LoadLineText {
@@ -80,7 +78,7 @@ fn between(m: &Messages, line: &LoadLine) -> String {
         ("low", or_none(line.line, three)),
         ("high", or_none(line.below, three)),
         ("most", three(line.most)),
-        ("figure", quantile_name(line.quantile)),
+        ("figure", percentile_name(line.quantile.name())),
         ("ms", or_none(line.lowest.map(|own| own.figure_ms), three)),
         ("from", or_none(line.lowest.map(|own| own.load), three)),
         ("to", or_none(line.lowest.map(|own| own.up_to), three)),

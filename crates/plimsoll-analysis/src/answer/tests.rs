@@ -8,8 +8,8 @@ use crate::full_speed::{FullSpeed, FullSpeedPoint};
 use crate::predict::{Prediction, TimeParts};
 use crate::summarise;
 use crate::summary::{
-    BlockJobSummary, Bottleneck, FigureId, Finding, FindingKind, Interval, MediumSpeed,
-    VictimEffect,
+    BlockJobSummary, Bottleneck, FigureId, Finding, FindingKind, Interval, LatencySummary,
+    MediumSpeed, VictimEffect,
 };
 
 mod orders;
@@ -479,15 +479,15 @@ fn figures_of_a_job_are_those_of_its_tables_in_every_round() {
     assert!(jobs.iter().any(|job| rounds(job) > 1));
     for job in jobs {
         let figures = &job.figures.as_ref().unwrap().figures;
-        let rising: Vec<f64> = FigureId::TIMES[1..]
-            .iter()
-            .filter_map(|time| figures.value(*time))
+        let rising: Vec<f64> = LatencySummary::times()
+            .skip(1)
+            .filter_map(|time| figures.value(time))
             .collect();
         assert!(rising.is_sorted(), "{}: {rising:?}", job.job);
         // Of a single kind of requests the job's figures are that kind's.
         if let [op] = job.by_op.as_slice() {
-            let same = |time: &FigureId| op.figures.value(*time) == figures.value(*time);
-            assert!(FigureId::TIMES.iter().all(same), "{}", job.job);
+            let same = |time| op.figures.value(time) == figures.value(time);
+            assert!(LatencySummary::times().all(same), "{}", job.job);
         }
     }
     // With rounds that differ, as on a busy machine.

@@ -158,12 +158,7 @@ impl Effect {
 }
 
 /// The quantiles that are compared.
-const QUANTILES: [(FigureId, f64); 4] = [
-    (FigureId::P50, 0.5),
-    (FigureId::P95, 0.95),
-    (FigureId::P99, 0.99),
-    (FigureId::P999, 0.999),
-];
+const QUANTILES: [FigureId; 4] = [FigureId::P50, FigureId::P95, FigureId::P99, FigureId::P999];
 
 pub(super) fn compare_points(first: &SidePoint, second: &SidePoint, ask: &Ask) -> PointComparison {
     let mut unlike = first.unlike_workload(second);
@@ -298,7 +293,8 @@ fn times(
     ask: &Ask,
 ) -> Vec<FigureComparison> {
     let sides = [first, second].map(SideLatency::of);
-    let compared = |(figure, q)| -> Option<FigureComparison> {
+    let compared = |figure: FigureId| -> Option<FigureComparison> {
+        let q = figure.share()?;
         let intervals = sides
             .each_ref()
             .map(|side| side.interval(q, by_repeats).ok());

@@ -175,21 +175,14 @@ fn failed_percent(point: &SidePoint) -> Option<f64> {
 
 fn response_ms(point: &SidePoint, quantile: Quantile) -> Option<f64> {
     let latency = SideLatency::of(point);
-    let q = match quantile {
-        Quantile::Mean => {
-            let sum: u128 = latency.repeats.iter().map(|hist| hist.sum()).sum();
-            let count: u64 = latency.repeats.iter().map(|hist| hist.count()).sum();
-            return (count > 0).then(|| sum as f64 / count as f64 / 1e6);
-        }
-        Quantile::Max => {
-            let all = latency.repeats.iter().filter_map(|hist| hist.max());
-            return all.max().map(Nanos::as_millis_f64);
-        }
-        Quantile::P50 => 0.5,
-        Quantile::P90 => 0.9,
-        Quantile::P95 => 0.95,
-        Quantile::P99 => 0.99,
-        Quantile::P999 => 0.999,
-    };
-    latency.quantile(q).map(|own| own.value)
+    if let Some(share) = quantile.share() {
+        return latency.quantile(share).map(|own| own.value);
+    }
+    if quantile == Quantile::Max {
+        let all = latency.repeats.iter().filter_map(|hist| hist.max());
+        return all.max().map(Nanos::as_millis_f64);
+    }
+    let sum: u128 = latency.repeats.iter().map(|hist| hist.sum()).sum();
+    let count: u64 = latency.repeats.iter().map(|hist| hist.count()).sum();
+    (count > 0).then(|| sum as f64 / count as f64 / 1e6)
 }

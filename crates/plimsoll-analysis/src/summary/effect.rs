@@ -102,11 +102,7 @@ pub struct MediumEffect {
 }
 
 /// The quantiles that are compared.
-const QUANTILES: [(FigureId, f64); 3] = [
-    (FigureId::P50, 0.5),
-    (FigureId::P95, 0.95),
-    (FigureId::P99, 0.99),
-];
+const QUANTILES: [FigureId; 3] = [FigureId::P50, FigureId::P95, FigureId::P99];
 
 pub(super) fn effects(index: &Index, ladders: &[LadderSummary]) -> Vec<NoiseEffect> {
     of_scene(ladders, Interference::Noisy)
@@ -198,8 +194,9 @@ impl<'a> EffectSide<'a> {
         let response = self.response(at.index, at.ordinal, repeat, system);
         QUANTILES.into_iter().fold(
             FigureSet::default().with(at.rate, self.rate(at, repeat, system)),
-            |figures, (figure, q)| {
-                let ms = response.quantile(q).map(Nanos::as_millis_f64);
+            |figures, figure| {
+                let quantile = figure.share().and_then(|own| response.quantile(own));
+                let ms = quantile.map(Nanos::as_millis_f64);
                 figures.with(figure, ms.and_then(|ms| Estimate::single(ms, None)))
             },
         )

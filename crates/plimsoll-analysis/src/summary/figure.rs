@@ -5,7 +5,6 @@ use serde::{Serialize, Serializer};
 
 use plimsoll_record::metric::Better;
 
-use super::latency::LatencySummary;
 use crate::missing::Missing;
 
 /// Name, unit, direction and source of a figure.
@@ -205,31 +204,30 @@ impl FigureId {
         }
     }
 
-    /// Of response times: the mean, the percentiles that are kept, and the maximum.
-    pub const TIMES: [Self; 7] = [
-        Self::Mean,
-        Self::P50,
-        Self::P90,
-        Self::P95,
-        Self::P99,
-        Self::P999,
-        Self::Max,
+    /// Response times by the share of all that is not above them.
+    pub const PERCENTILES: [(Self, f64); 16] = [
+        (Self::Min, 0.0),
+        (Self::P5, 0.05),
+        (Self::P10, 0.1),
+        (Self::P25, 0.25),
+        (Self::P50, 0.5),
+        (Self::P75, 0.75),
+        (Self::P80, 0.8),
+        (Self::P90, 0.9),
+        (Self::P95, 0.95),
+        (Self::P98, 0.98),
+        (Self::P99, 0.99),
+        (Self::P995, 0.995),
+        (Self::P999, 0.999),
+        (Self::P9999, 0.9999),
+        (Self::P99999, 0.99999),
+        (Self::Max, 1.0),
     ];
-}
 
-impl LatencySummary {
-    /// A figure of response times, in milliseconds; `None` for others.
-    pub fn ms(&self, figure: FigureId) -> Option<f64> {
-        match figure {
-            FigureId::Mean => Some(self.mean_ms),
-            FigureId::P50 => Some(self.p50_ms),
-            FigureId::P90 => Some(self.p90_ms),
-            FigureId::P95 => Some(self.p95_ms),
-            FigureId::P99 => Some(self.p99_ms),
-            FigureId::P999 => Some(self.p999_ms),
-            FigureId::Max => Some(self.max_ms),
-            _ => None,
-        }
+    /// Of percentiles: the share of all that is not above them.
+    pub fn share(self) -> Option<f64> {
+        let mut all = Self::PERCENTILES.into_iter();
+        all.find_map(|(figure, share)| (figure == self).then_some(share))
     }
 }
 

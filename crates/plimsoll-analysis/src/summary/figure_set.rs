@@ -115,7 +115,7 @@ impl FigureSet {
 
     /// The figures of response times.
     pub fn with_times(self, latency: Option<LatencySummary>) -> Self {
-        FigureId::TIMES.into_iter().fold(self, |figures, figure| {
+        LatencySummary::times().fold(self, |figures, figure| {
             figures.with(
                 figure,
                 latency.and_then(|own| Estimate::single(own.ms(figure)?, None)),

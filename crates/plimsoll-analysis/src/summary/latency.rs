@@ -1,8 +1,8 @@
 //! Latencies of one transaction type, or of all.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use plimsoll_plan::objective::Quantile;
+use super::figure::FigureId;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
@@ -13,61 +13,76 @@ use plimsoll_record::lane::Counts;
 pub struct LatencySummary {
     pub count: u64,
     pub mean_ms: f64,
-    pub p50_ms: f64,
-    pub p90_ms: f64,
-    pub p95_ms: f64,
-    pub p99_ms: f64,
-    pub p999_ms: f64,
+    /// Those of [`LatencySummary::KEPT`].
+    #[serde(flatten, serialize_with = "by_name")]
+    percentiles_ms: [f64; KEPT],
     pub max_ms: f64,
     /// Where transactions without an answer count with their age: figures from here on, and the mean, are lower bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least_from_ms: Option<f64>,
 }
 
+/// How many percentiles are kept.
+const KEPT: usize = 5;
+
+fn by_name<S: Serializer>(ms: &[f64; KEPT], serializer: S) -> Result<S::Ok, S::Error> {
+    let keys = LatencySummary::KEPT.map(FigureId::key);
+    serializer.collect_map(keys.into_iter().zip(ms))
+}
+
 impl LatencySummary {
-    /// The percentiles that are kept, as fractions, in the order of [`LatencySummary::quantiles`].
-    pub const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+    /// The percentiles that are kept, rising.
+    pub const KEPT: [FigureId; KEPT] = [
+        FigureId::P50,
+        FigureId::P90,
+        FigureId::P95,
+        FigureId::P99,
+        FigureId::P999,
+    ];
 
     /// `None` of an empty histogram.
     pub fn of(hist: &Hist) -> Option<Self> {
-        let [p50_ms, p90_ms, p95_ms, p99_ms, p999_ms] =
-            hist.quantiles(Self::QUANTILES)?.map(Nanos::as_millis_f64);
+        let shares = Self::KEPT.map(|figure| figure.share().expect("a percentile has a share"));
         Some(Self {
             count: hist.count(),
             // Not [`Hist::mean`], which cuts off below a nanosecond.
             mean_ms: hist.sum() as f64 / hist.count() as f64 / 1e6,
-            p50_ms,
-            p90_ms,
-            p95_ms,
-            p99_ms,
-            p999_ms,
+            percentiles_ms: hist.quantiles(shares)?.map(Nanos::as_millis_f64),
             max_ms: hist.max().map(Nanos::as_millis_f64)?,
             at_least_from_ms: hist.unfinished().map(|own| own.least.as_millis_f64()),
         })
     }
 
     /// The first of the percentiles and the maximum that is only a lower bound.
-    pub(super) fn first_bound(&self) -> Option<Quantile> {
+    pub(super) fn first_bound(&self) -> Option<FigureId> {
         let least = self.at_least_from_ms?;
-        let figures = [
-            (Quantile::P50, self.p50_ms),
-            (Quantile::P90, self.p90_ms),
-            (Quantile::P95, self.p95_ms),
-            (Quantile::P99, self.p99_ms),
-            (Quantile::P999, self.p999_ms),
-        ];
-        let first = figures.into_iter().find(|(_, ms)| *ms >= least);
-        Some(first.map_or(Quantile::Max, |(quantile, _)| quantile))
+        let mut percentiles = self.percentiles();
+        let first = percentiles.find(|(_, ms)| *ms >= least);
+        Some(first.map_or(FigureId::Max, |(figure, _)| figure))
     }
 
-    pub fn quantiles(&self) -> [f64; 5] {
-        [
-            self.p50_ms,
-            self.p90_ms,
-            self.p95_ms,
-            self.p99_ms,
-            self.p999_ms,
-        ]
+    /// The percentiles that are kept, in milliseconds.
+    pub fn percentiles(&self) -> impl Iterator<Item = (FigureId, f64)> {
+        Self::KEPT.into_iter().zip(self.percentiles_ms)
+    }
+
+    /// Mean, percentiles and maximum.
+    pub fn times() -> impl Iterator<Item = FigureId> {
+        let kept = Self::KEPT.into_iter();
+        std::iter::once(FigureId::Mean)
+            .chain(kept)
+            .chain([FigureId::Max])
+    }
+
+    /// One of these, in milliseconds; `None` for other figures.
+    pub fn ms(&self, figure: FigureId) -> Option<f64> {
+        match figure {
+            FigureId::Mean => Some(self.mean_ms),
+            FigureId::Max => Some(self.max_ms),
+            _ => self
+                .percentiles()
+                .find_map(|(own, ms)| (own == figure).then_some(ms)),
+        }
     }
 
     /// Whether at least one value is expected above quantile `q`; otherwise it is just the maximum.
@@ -101,7 +116,7 @@ mod tests {
         let mut hist = Hist::new();
         (1..=10_000u64).for_each(|us| hist.record(Nanos::from_micros(us)));
         let got = LatencySummary::of(&hist).unwrap();
-        for (value, exact) in got.quantiles().into_iter().zip([5.0, 9.0, 9.5, 9.9, 9.99]) {
+        for ((_, value), exact) in got.percentiles().zip([5.0, 9.0, 9.5, 9.9, 9.99]) {
             assert!(
                 (value / exact - 1.0).abs() < 0.001,
                 "{value} against {exact}"
@@ -120,7 +135,7 @@ mod tests {
             LatencySummary::of(&hist).unwrap().first_bound()
         };
         let bounds = [0, 1, 2, 11, 60, 600].map(of);
-        let named = |quantile: Option<Quantile>| quantile.map_or("none", Quantile::name);
+        let named = |figure: Option<FigureId>| figure.map_or("none", |own| own.info().name);
         assert_eq!(
             bounds.map(named),
             ["none", "max", "p999", "p99", "p95", "p50"]

@@ -445,7 +445,9 @@ fn the_fixture_matches_its_description() {
         open.overall.response.unwrap(),
         open.overall.service.unwrap(),
     );
-    assert!(response.p99_ms > service.p99_ms && response.count == service.count);
+    assert!(
+        response.ms(FigureId::P99) > service.ms(FigureId::P99) && response.count == service.count
+    );
     assert_eq!(
         summary.figures.headline,
         Some(Headline {

@@ -6,7 +6,7 @@ use plimsoll_analysis::summary::{MediumSpeed, Verdict, is_like_speed};
 
 use super::words::{AnswerParts, and, medium_and_drive, speeds, subject};
 use crate::bottleneck::sign_words;
-use crate::line::quantile_name;
+use crate::line::percentile_name;
 use crate::message::Messages;
 use crate::number::{or_none, three};
 use crate::svg::chart::{Chart, PlotBar, bars};
@@ -29,7 +29,7 @@ pub(super) fn parts<'a>(
 
 fn objective(m: &Messages, own: &LineAnswer) -> String {
     let args = [
-        ("figure", quantile_name(own.quantile)),
+        ("figure", percentile_name(own.quantile.name())),
         ("of", of(m, own)),
         ("limit", three(own.limit_ms)),
     ];
@@ -126,7 +126,7 @@ fn sentence(m: &Messages, own: &LineAnswer, is_named: bool) -> String {
             }),
         ),
         ("slower", own.slower.map_or_else(String::new, slower)),
-        ("figure", quantile_name(own.quantile)),
+        ("figure", percentile_name(own.quantile.name())),
         ("of", of(m, own)),
         ("limit", three(own.limit_ms)),
         ("ms", or_none(own.lowest.map(|own| own.figure_ms), three)),

@@ -174,19 +174,6 @@ fn counts(table: Points<'_>) -> Points<'_> {
         .field("round_trips", |r| r.point.overall.counts.round_trips)
 }
 
-type OfLatency = fn(LatencySummary) -> f64;
-
-/// Name and value of each latency figure.
-const LATENCY_FIGURES: [(&str, OfLatency); 7] = [
-    ("mean", |l| l.mean_ms),
-    ("p50", |l| l.p50_ms),
-    ("p90", |l| l.p90_ms),
-    ("p95", |l| l.p95_ms),
-    ("p99", |l| l.p99_ms),
-    ("p999", |l| l.p999_ms),
-    ("max", |l| l.max_ms),
-];
-
 /// Response and service times of the transactions of one name.
 fn latencies<'a>(table: Points<'a>, txn: &'a str) -> Points<'a> {
     let table = latency(table, txn, "response", |txn| txn.response);
@@ -199,10 +186,10 @@ fn latency<'a>(
     kind: &str,
     of: fn(&TxnSummary) -> Option<LatencySummary>,
 ) -> Points<'a> {
-    for (name, figure) in LATENCY_FIGURES {
-        table = table.field(format!("{txn}_{kind}_{name}_ms"), move |r| {
+    for figure in LatencySummary::times() {
+        table = table.field(format!("{txn}_{kind}_{}", figure.key()), move |r| {
             let own = txns(r.point).find(|own| own.name == txn)?;
-            of(own).map(figure)
+            of(own)?.ms(figure)
         });
     }
     table
@@ -311,9 +298,9 @@ fn type_latency<'a>(
     kind: &str,
     of: fn(&TxnSummary) -> Option<LatencySummary>,
 ) -> Table<'a, TypeRow<'a>> {
-    for (name, figure) in LATENCY_FIGURES {
-        let key = format!("{kind}_{name}_ms");
-        table = table.field(key, move |r| of(r.txn).map(figure));
+    for figure in LatencySummary::times() {
+        let key = format!("{kind}_{}", figure.key());
+        table = table.field(key, move |r| of(r.txn)?.ms(figure));
     }
     table
 }

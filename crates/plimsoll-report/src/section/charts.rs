@@ -37,6 +37,9 @@ pub(crate) fn sections(
 /// The section, and the switch of its charts.
 const LATENCY: &str = "latency";
 
+/// The response times of the charts of transaction types.
+const CHARTED: [FigureId; 3] = [FigureId::P50, FigureId::P95, FigureId::P99];
+
 /// Charts of each axis, which is named where there are several.
 fn add_by_axis<'a>(
     m: &Messages,
@@ -169,14 +172,13 @@ impl<'a> LoadAxis<'a> {
     fn latency(&self, txn: &str) -> ScriptChart {
         let mut lines = Vec::new();
         for own in &self.ladders {
-            for (place, quantile) in ["p50", "p95", "p99"].into_iter().enumerate() {
+            for (place, figure) in CHARTED.into_iter().enumerate() {
                 let line = self.line(own, |point| {
                     let mut types = point.types.iter().filter(|own| own.name == txn);
-                    let latency = types.find_map(|own| own.response)?;
-                    Some([latency.p50_ms, latency.p95_ms, latency.p99_ms][place])
+                    types.find_map(|own| own.response)?.ms(figure)
                 });
                 lines.push(ChartLine {
-                    tip: Some(format!("{} {quantile}", line.name)),
+                    tip: Some(format!("{} {}", line.name, figure.info().name)),
                     dash: LineDash::ALL[place],
                     width: 1.8,
                     symbol_size: 6.0,

@@ -30,26 +30,6 @@ claim_table! {
     }
 }
 
-/// Percentiles that a row may have, each with the share of all that took no longer.
-const PERCENTILES: [(FigureId, f64); 16] = [
-    (FigureId::Min, 0.0),
-    (FigureId::P5, 0.05),
-    (FigureId::P10, 0.1),
-    (FigureId::P25, 0.25),
-    (FigureId::P50, 0.5),
-    (FigureId::P75, 0.75),
-    (FigureId::P80, 0.8),
-    (FigureId::P90, 0.9),
-    (FigureId::P95, 0.95),
-    (FigureId::P98, 0.98),
-    (FigureId::P99, 0.99),
-    (FigureId::P995, 0.995),
-    (FigureId::P999, 0.999),
-    (FigureId::P9999, 0.9999),
-    (FigureId::P99999, 0.99999),
-    (FigureId::Max, 1.0),
-];
-
 impl ClaimFigure {
     /// What a report calls it: its name, with the side that it is of.
     pub fn title(&self) -> String {
@@ -112,7 +92,7 @@ impl ClaimFigure {
 }
 
 fn percentiles(value: impl Fn(FigureId) -> Option<f64>) -> Vec<Percentile> {
-    PERCENTILES
+    FigureId::PERCENTILES
         .into_iter()
         .filter_map(|(figure, share)| {
             Some(Percentile {

@@ -531,14 +531,14 @@ fn row(point: &PointSummary) -> Option<RelatedFigures> {
 
 /// Up to the maximum.
 fn percentiles(latency: &LatencySummary) -> Vec<Percentile> {
-    let kept = LatencySummary::QUANTILES
-        .into_iter()
-        .zip(latency.quantiles())
-        .map(|(share, ms)| Percentile {
+    let kept = latency.percentiles().filter_map(|(figure, ms)| {
+        let share = figure.share()?;
+        Some(Percentile {
             name: format!("p{}", share * 100.0),
             share,
             ms,
-        });
+        })
+    });
     kept.chain([Percentile {
         name: "max".to_owned(),
         share: 1.0,

@@ -3,6 +3,7 @@
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 
+use crate::summary::figure::FigureId;
 use plimsoll_plan::objective::Quantile;
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_record::drive::DriveOp;
@@ -85,7 +86,7 @@ pub enum FindingKind {
         intents: u64,
         offered: u64,
         least_ms: f64,
-        first: Quantile,
+        first: FigureId,
     },
     /// There was no server for a part of the window.
     ServerAway {

@@ -506,7 +506,9 @@ fn media_are_compared_at_the_same_load() {
     }
     assert_eq!(
         slow.figures.value(p99),
-        second.types[0].response.map(|latency| latency.p99_ms)
+        second.types[0]
+            .response
+            .and_then(|latency| latency.ms(FigureId::P99))
     );
     // An invalid point is shown and compared with nothing.
     record.checks[0].holds = false;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use crate::summarise;
-use crate::summary::{BlockMedium, BlockPointSummary, FindingKind, Verdict};
+use crate::summary::{BlockMedium, BlockPointSummary, FindingKind, LatencySummary, Verdict};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::fixture;
@@ -509,7 +509,7 @@ proptest! {
         let expected = reads as f64 * us as f64 / 1e6 + writes as f64 * us as f64 / 5e5;
         prop_assert!((point.in_flight_by_little.unwrap_or_default() - expected).abs() <= expected * 1e-9);
         prop_assert_eq!(point.value(FigureId::Mean).is_some(), reads + writes > 0);
-        prop_assert!(FigureId::TIMES.iter().filter_map(|time| point.value(*time)).all(f64::is_finite));
+        prop_assert!(LatencySummary::times().filter_map(|time| point.value(time)).all(f64::is_finite));
     }
 
     #[test]
