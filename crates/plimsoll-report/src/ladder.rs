@@ -5,9 +5,9 @@ use plimsoll_analysis::summary::{FigureId, LadderSummary, LatencySummary, TxnSum
 use plimsoll_plan::PlacedName;
 
 use crate::chart::ChartAxis;
-use crate::line::percentile_name;
 use crate::load_summary::{LoadView, half, interval, repeated, spread, with_load};
 use crate::message::Messages;
+use crate::number::percentile_name;
 use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
 use crate::table::{CellValue, Table, TableCell};
 use crate::{medium, waits};

@@ -9,7 +9,7 @@ use plimsoll_analysis::summary::{
 
 use crate::ladder;
 use crate::message::Messages;
-use crate::number::{self, NONE, or_none, percent, three, whole};
+use crate::number::{self, NONE, or_none, percent, percentile_name, three, whole};
 use crate::table::Unit::{Plain, Words};
 use crate::table::{Table, TableCell};
 
@@ -36,11 +36,6 @@ pub(crate) fn describe<'a>(m: &Messages, summary: &'a Summary) -> Vec<LoadLineTe
     lines
         .map(|(ladder, line)| line_text(m, ladder, line))
         .collect()
-}
-
-/// As people write it: `p99.9`.
-pub(crate) fn percentile_name(name: &str) -> String {
-    name.replace("p999", "p99.9")
 }
 
 fn line_text<'a>(m: &Messages, ladder: &'a LadderSummary, line: &'a LoadLine) -> LoadLineText<'a> {

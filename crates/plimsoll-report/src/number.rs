@@ -95,6 +95,11 @@ pub fn or_none(value: Option<f64>, format: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| NONE.to_owned(), format)
 }
 
+/// A percentile as people write it: `p99.9`.
+pub fn percentile_name(name: &str) -> String {
+    name.replace("p999", "p99.9")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

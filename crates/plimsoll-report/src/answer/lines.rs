@@ -6,9 +6,8 @@ use plimsoll_analysis::summary::{MediumSpeed, Verdict, is_like_speed};
 
 use super::words::{AnswerParts, and, medium_and_drive, speeds, subject};
 use crate::bottleneck::sign_words;
-use crate::line::percentile_name;
 use crate::message::Messages;
-use crate::number::{or_none, three};
+use crate::number::{or_none, percentile_name, three};
 use crate::svg::chart::{Chart, PlotBar, bars};
 use crate::svg::color::MediumColors;
 use crate::table::Unit::{Plain, Three, Words};
