@@ -130,7 +130,7 @@ impl Case {
     fn cpu_ns(&self, path: &Path) -> Result<f64, Failure> {
         let writers = WriterQueue::default();
         let mut session =
-            SqliteSession::open_timed(path, &BTreeMap::new(), None, writers, &self.workload)?;
+            SqliteSession::open(path, &BTreeMap::new(), None, writers, &self.workload)?;
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let mut inputs = self.inputs();
         let mut windows = Vec::new();

@@ -20,6 +20,7 @@ pub(crate) mod sql;
 pub mod sqlite;
 pub mod sqlserver;
 pub(crate) mod wire;
+mod work_session;
 
 use plimsoll_plan::resolved::{Sysbench, Workload};
 
@@ -28,6 +29,7 @@ use crate::session::{SessionError, TxnEnd};
 pub use crate::workload::ConditionResult;
 use crate::workload::Input;
 pub use opener::{AnySession, Opener};
+pub use work_session::{ServerSession, WorkSession};
 
 /// One connection, used by one virtual user at a time.
 ///

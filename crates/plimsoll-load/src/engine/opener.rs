@@ -10,6 +10,7 @@ use super::mock::MockSession;
 use super::postgres::PostgresSession;
 use super::sqlite::{SimulatedSession, SqliteSession, WriterQueue};
 use super::sqlserver::SqlserverSession;
+use super::work_session::WorkSession;
 use crate::clock::LaneClock;
 use crate::engine::Session;
 use crate::error::LoadError;
@@ -33,11 +34,11 @@ macro_rules! on_any {
 /// A session of any engine.
 pub enum AnySession {
     Mock(Box<MockSession>),
-    Sqlite(Box<SqliteSession>),
+    Sqlite(Box<WorkSession<SqliteSession>>),
     SimulatedSqlite(Box<SimulatedSession>),
-    Postgres(Box<PostgresSession>),
-    Mariadb(Box<MariadbSession>),
-    Sqlserver(Box<SqlserverSession>),
+    Postgres(Box<WorkSession<PostgresSession>>),
+    Mariadb(Box<WorkSession<MariadbSession>>),
+    Sqlserver(Box<WorkSession<SqlserverSession>>),
 }
 
 impl Session for AnySession {
@@ -85,7 +86,7 @@ impl Opener {
                 let (path, workload) = (Path::new(path), &self.workload);
                 let writers = self.writers.clone();
                 Ok(match vfs {
-                    None => AnySession::Sqlite(Box::new(SqliteSession::open_timed(
+                    None => AnySession::Sqlite(Box::new(SqliteSession::open(
                         path, pragmas, None, writers, workload,
                     )?)),
                     Some(vfs) => AnySession::SimulatedSqlite(Box::new(
@@ -94,47 +95,25 @@ impl Opener {
                 })
             }
             Endpoint::Server {
-                engine: ServerKind::Postgres,
+                engine,
                 conninfo,
                 schema,
             } => {
-                let session = match &self.workload {
-                    Workload::Tpcc(tpcc) => {
-                        PostgresSession::open(conninfo, schema, tpcc.mode).await
+                let workload = &self.workload;
+                Ok(match engine {
+                    ServerKind::Postgres => {
+                        let session = WorkSession::open(conninfo, schema, workload).await?;
+                        AnySession::Postgres(Box::new(session))
                     }
-                    Workload::Sysbench(sysbench) => {
-                        PostgresSession::open_sysbench(conninfo, schema, sysbench).await
+                    ServerKind::Mariadb | ServerKind::Mysql => {
+                        let session = WorkSession::open(conninfo, schema, workload).await?;
+                        AnySession::Mariadb(Box::new(session))
                     }
-                };
-                Ok(AnySession::Postgres(Box::new(session?)))
-            }
-            Endpoint::Server {
-                engine: ServerKind::Mariadb | ServerKind::Mysql,
-                conninfo,
-                schema,
-            } => {
-                let session = match &self.workload {
-                    Workload::Tpcc(tpcc) => MariadbSession::open(conninfo, schema, tpcc.mode).await,
-                    Workload::Sysbench(sysbench) => {
-                        MariadbSession::open_sysbench(conninfo, schema, sysbench).await
+                    ServerKind::Sqlserver => {
+                        let session = WorkSession::open(conninfo, schema, workload).await?;
+                        AnySession::Sqlserver(Box::new(session))
                     }
-                };
-                Ok(AnySession::Mariadb(Box::new(session?)))
-            }
-            Endpoint::Server {
-                engine: ServerKind::Sqlserver,
-                conninfo,
-                schema,
-            } => {
-                let session = match &self.workload {
-                    Workload::Tpcc(tpcc) => {
-                        SqlserverSession::open(conninfo, schema, tpcc.mode).await
-                    }
-                    Workload::Sysbench(sysbench) => {
-                        SqlserverSession::open_sysbench(conninfo, schema, sysbench).await
-                    }
-                };
-                Ok(AnySession::Sqlserver(Box::new(session?)))
+                })
             }
         }
     }

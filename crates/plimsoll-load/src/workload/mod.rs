@@ -10,6 +10,7 @@ use plimsoll_stats::Rng;
 pub mod statement;
 pub mod sysbench;
 pub mod tpcc;
+pub mod work;
 
 /// The result of a consistency condition on a database.
 #[derive(Debug, Clone, PartialEq, Eq)]

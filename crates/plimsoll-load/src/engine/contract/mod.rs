@@ -232,7 +232,7 @@ pub const TPCC: Tpcc = Tpcc {
 };
 const SEED: u64 = 42;
 
-fn tpcc(mode: TxnMode) -> Workload {
+pub(in crate::engine) fn tpcc(mode: TxnMode) -> Workload {
     Workload::Tpcc(Tpcc { mode, ..TPCC })
 }
 
@@ -422,7 +422,7 @@ impl User {
     /// A setting of the session.
     pub fn set(&mut self, sql: &str) {
         match &mut self.session {
-            AnySession::Mariadb(session) => self.runtime.block_on(session.set(sql)),
+            AnySession::Mariadb(session) => self.runtime.block_on(session.connection.set(sql)),
             _ => panic!("no session of MariaDB's"),
         }
     }
@@ -430,9 +430,11 @@ impl User {
     /// The server's number of the connection.
     fn id(&mut self) -> u32 {
         match &mut self.session {
-            AnySession::Postgres(session) => self.runtime.block_on(session.backend()),
-            AnySession::Mariadb(session) => session.id,
-            AnySession::Sqlserver(session) => self.runtime.block_on(session.connection_id()),
+            AnySession::Postgres(session) => self.runtime.block_on(session.connection.backend()),
+            AnySession::Mariadb(session) => session.connection.id,
+            AnySession::Sqlserver(session) => {
+                self.runtime.block_on(session.connection.connection_id())
+            }
             AnySession::Mock(_) | AnySession::Sqlite(_) | AnySession::SimulatedSqlite(_) => {
                 panic!("no server")
             }

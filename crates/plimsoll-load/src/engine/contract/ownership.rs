@@ -6,6 +6,7 @@ use super::sysbench::{SMALL, Tables};
 use super::*;
 use crate::engine::sql::part::TablePart;
 use crate::engine::sql::{ServerClient, TextRow, clean, load};
+use crate::workload::sysbench::sql::create_table;
 
 /// One table of one row.
 const ONE_ROW: Sysbench = Sysbench {
@@ -53,7 +54,7 @@ pub fn foreign_tables(kind: ServerKind) {
     let mut tables = Tables::of_server(kind, "sysbench_of_others");
     tables.create_schema();
     let mut client = tables.place.client();
-    client.execute(&tables.target().dialect().sysbench.create_table(1));
+    client.execute(&create_table(1, tables.target().dialect().table_syntax));
     client.execute("INSERT INTO sbtest1 (k, c, pad) VALUES (1, 'diary', 'x')");
     let writes = |script| Sysbench { script, ..ONE_ROW };
     for &script in Script::ALL {

@@ -7,16 +7,15 @@ use crate::engine::sql::{
     CatalogTypes, Dialect, OldestServer, STANDARD_BOOLEAN, Scripts, SqlClient,
 };
 use crate::error::LoadError;
-use crate::workload::sysbench::sql::SysbenchDialect;
+use crate::workload::statement::TableSyntax;
 
-/// sysbench's statements, as its driver mysql sends them.
-pub(crate) static SYSBENCH: SysbenchDialect = SysbenchDialect {
+/// As sysbench's driver mysql makes its tables.
+pub(crate) static TABLE_SYNTAX: TableSyntax = TableSyntax {
     id: "INTEGER NOT NULL AUTO_INCREMENT",
     table_options: " /*! ENGINE = innodb */",
     integer: "SIGNED",
     length: "length",
     next_id: Some("0"),
-    prepared: |_, _, text| text,
 };
 
 pub static DIALECT: Dialect = BASE;
@@ -29,7 +28,7 @@ pub(crate) const USER_LIMIT: &str =
 
 /// What MySQL changes some of.
 pub const BASE: Dialect = Dialect {
-    sysbench: &SYSBENCH,
+    table_syntax: &TABLE_SYNTAX,
     connect: |conninfo| Ok(Box::new(MariadbClient::connect(conninfo)?)),
     check_url: |conninfo| MariadbAddress::parse(conninfo).map(drop),
     try_lock: |client, schema, purpose| lock(client, schema, purpose),
@@ -221,13 +220,13 @@ fn pooler_name(client: &mut dyn SqlClient) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::sysbench::sql::{NewRow, SysbenchStmt};
+    use crate::workload::sysbench::sql::{NewRow, create_table, insert_next};
 
     /// `create_table` of `oltp_common.lua` and `event` of `oltp_insert.lua`, for its driver mysql.
     #[test]
     fn mariadb_gets_what_sysbench_sends_a_mysql() {
         assert_eq!(
-            SYSBENCH.create_table(3),
+            create_table(3, &TABLE_SYNTAX),
             "CREATE TABLE sbtest3(id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
              c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)) \
              /*! ENGINE = innodb */"
@@ -238,12 +237,8 @@ mod tests {
             pad: "3-4".into(),
         };
         assert_eq!(
-            SYSBENCH.insert_next(3, &row),
+            insert_next(3, &row, &TABLE_SYNTAX),
             "INSERT INTO sbtest3 (id, k, c, pad) VALUES (0, 5, '1-2', '3-4')"
-        );
-        assert_eq!(
-            SYSBENCH.prepare(SysbenchStmt::TextUpdate, 1),
-            "UPDATE sbtest1 SET c=? WHERE id=?"
         );
     }
 }

@@ -17,10 +17,10 @@ mod insight;
 mod login;
 mod managed;
 mod option_file;
+mod procedures;
 mod protocol;
 pub mod session;
 mod statements;
-mod sysbench;
 #[cfg(test)]
 mod tests;
 mod tsv;

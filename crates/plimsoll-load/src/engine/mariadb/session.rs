@@ -1,29 +1,25 @@
 //! One virtual user's connection.
 
-use plimsoll_plan::resolved::{ServerKind, TxnMode};
+use plimsoll_plan::resolved::ServerKind;
 use tokio::runtime::Handle;
 
 use super::DIALECT;
 use super::client::MariadbClient;
-use super::codec::values;
+use super::codec::{ColumnKind, values};
 use super::connect::kind_of;
+use super::dialect::TABLE_SYNTAX;
 use super::failure::MariadbFailure;
 use super::login::MariadbConnection;
+use super::procedures;
 use super::protocol::{MariadbStatement, MariadbWire};
-use super::statements::{DecimalText, Text, Texts, texts};
-use crate::engine::Session;
+use super::statements::{Text, Texts, texts};
+use crate::engine::ServerSession;
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
-use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::{Param, Rows, Statements, Value};
-use crate::workload::tpcc::input::{self, CustomerBy};
-use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::tpcc::transactions;
-use crate::workload::{Input, sysbench};
-
-/// SQLSTATE that `plimsoll_new_order` raises for an unused item.
-const UNUSED_ITEM: &str = "PL001";
+use crate::session::SessionError;
+use crate::workload::statement::{Access, Param, Rows, SqlSession, TableSyntax, Value};
+use crate::workload::work::{Work, WorkKind};
 
 /// A connection with what its work needs.
 pub struct MariadbSession {
@@ -31,30 +27,17 @@ pub struct MariadbSession {
     /// The server's number of the connection.
     #[cfg(test)]
     pub id: u32,
-    pub(super) work: MariadbWork,
+    /// By their numbers.
+    prepared: Vec<PreparedStatement>,
+    /// Whether a transaction that only reads must ask to keep its snapshot.
+    asks_for_snapshot: bool,
     /// A CALL's text, written anew for each.
-    text: String,
+    pub(super) call_text: String,
     pub(super) round_trips: u64,
 }
 
-/// What the session's statements are for.
-pub(super) enum MariadbWork {
-    Procedures,
-    Statements {
-        /// By [`TpccStmt`].
-        prepared: Vec<PreparedStatement>,
-        /// Whether a transaction that only reads must ask to keep its snapshot.
-        asks_for_snapshot: bool,
-    },
-    Sysbench {
-        prepared: sysbench::sql::Prepared,
-        /// In its order.
-        statements: Vec<MariadbStatement>,
-    },
-}
-
 /// What does a statement of the workload.
-pub(super) struct PreparedStatement {
+struct PreparedStatement {
     change: Option<PreparedText>,
     text: PreparedText,
     after: Option<PreparedText>,
@@ -84,47 +67,40 @@ struct PreparedText {
     params: Vec<usize>,
 }
 
-impl MariadbSession {
-    /// Opens a connection and keeps loaders out of the schema as long as it lives.
-    pub async fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
-        let kind = kind_of(conninfo);
-        Self::prepare(conninfo, schema, "TPC-C", async |wire| match mode {
-            // Fails where the procedure is not.
-            TxnMode::Procedures => {
-                wire.query("SHOW CREATE PROCEDURE plimsoll_new_order")
-                    .await?;
-                Ok(MariadbWork::Procedures)
-            }
-            TxnMode::Statements => prepare_all(wire, kind).await,
-        })
-        .await
-    }
-
-    pub(super) async fn prepare(
-        conninfo: &str,
-        schema: &str,
-        data: &'static str,
-        work: impl AsyncFnOnce(&mut MariadbWire) -> Result<MariadbWork, MariadbFailure>,
-    ) -> Result<Self, LoadError> {
-        let mut connection = open(conninfo, schema, data).await?;
-        let work = work(&mut connection.wire).await;
-        let work = work.map_err(|failure| unprepared(data, schema, &failure))?;
-        Ok(Self {
+impl ServerSession for MariadbSession {
+    async fn connect(conninfo: &str, schema: &str, work: &Work) -> Result<Self, LoadError> {
+        let connection = open(conninfo, schema, work.data).await?;
+        let mut session = Self {
             wire: connection.wire,
             #[cfg(test)]
             id: connection.id,
-            work,
-            text: String::new(),
+            prepared: Vec::new(),
+            asks_for_snapshot: false,
+            call_text: String::new(),
             round_trips: 0,
-        })
+        };
+        let prepared = session.prepare(work, kind_of(conninfo)).await;
+        prepared.map_err(|failure| unprepared(work.data, schema, &failure))?;
+        Ok(session)
     }
+}
 
-    /// One call, one round trip, one database transaction. The results are received and left unread.
-    async fn call(&mut self, input: &input::TpccInput) -> Result<(), MariadbFailure> {
-        self.round_trips += 1;
-        self.text.clear();
-        write_call(&mut self.text, input);
-        self.wire.query(&self.text).await
+impl MariadbSession {
+    async fn prepare(&mut self, work: &Work, server: ServerKind) -> Result<(), MariadbFailure> {
+        if matches!(work.kind, WorkKind::TpccProcedures) {
+            // Fails where the procedure is not.
+            return self.wire.query(procedures::SHOW).await;
+        }
+        for statement in &work.statements {
+            let prepared = prepare(&mut self.wire, texts(statement, server)).await?;
+            self.prepared.push(prepared);
+        }
+        if work.has_transactions {
+            self.asks_for_snapshot = keeps_no_snapshot(&mut self.wire).await?;
+            // From now on a transaction begins with its first statement, without a round trip of its own.
+            self.wire.query("SET autocommit = 0").await?;
+        }
+        Ok(())
     }
 
     /// A statement that is not prepared, without a result.
@@ -133,31 +109,27 @@ impl MariadbSession {
         self.wire.query(sql).await.map_err(error)
     }
 
-    /// Sends one request and gives its rows, or how many it changed.
+    /// Sends one request and hands its rows to `each`.
     async fn request(
         &mut self,
         part: RequestPart,
-        id: TpccStmt,
+        statement: usize,
         params: &[Param<'_>],
-        rows: &mut Rows,
-    ) -> Result<u64, SessionError> {
-        let MariadbWork::Statements { prepared, .. } = &mut self.work else {
-            return Err(SessionError::other_work());
-        };
-        let Some(own) = prepared[id as usize].part(part) else {
-            return Ok(0);
+        each: impl FnMut(&[u8], &[ColumnKind]) -> Result<(), String>,
+    ) -> Result<(), SessionError> {
+        let Some(own) = self.prepared[statement].part(part) else {
+            return Ok(());
         };
         self.round_trips += 1;
         let bound = own.params.iter();
         let bound = bound.map(|&i| params.get(i).copied().unwrap_or(Param::Null));
-        let done = self
-            .wire
-            .execute(&mut own.statement, bound, |row, columns| {
-                rows.push(values(row, columns)?);
-                Ok(())
-            });
-        done.await.map_err(error)
+        let done = self.wire.execute(&mut own.statement, bound, each);
+        done.await.map(drop).map_err(error)
     }
+}
+
+fn unread(_: &[u8], _: &[ColumnKind]) -> Result<(), String> {
+    Ok(())
 }
 
 /// A connection to the schema that keeps loaders out of it as long as it lives. Waits for the schema on a thread that is not
@@ -194,27 +166,6 @@ impl MariadbSession {
         let set = self.wire.query(sql).await;
         set.expect("a setting of the session");
     }
-}
-
-async fn prepare_all(
-    wire: &mut MariadbWire,
-    server: ServerKind,
-) -> Result<MariadbWork, MariadbFailure> {
-    let mut prepared = Vec::with_capacity(TpccStmt::ALL.len());
-    for &stmt in TpccStmt::ALL {
-        prepared.push(prepare(wire, texts(stmt, server)).await?);
-    }
-    let asks_for_snapshot = keeps_no_snapshot(wire).await?;
-    without_begin(wire).await?;
-    Ok(MariadbWork::Statements {
-        prepared,
-        asks_for_snapshot,
-    })
-}
-
-/// From now on a transaction begins with its first statement, without a round trip of its own.
-pub(super) async fn without_begin(wire: &mut MariadbWire) -> Result<(), MariadbFailure> {
-    wire.query("SET autocommit = 0").await
 }
 
 async fn prepare(
@@ -257,119 +208,18 @@ async fn keeps_no_snapshot(wire: &mut MariadbWire) -> Result<bool, MariadbFailur
     Ok(!matches!(level, Some("REPEATABLE-READ" | "SERIALIZABLE")))
 }
 
-fn by(customer: &CustomerBy) -> String {
-    match customer {
-        CustomerBy::Id(id) => format!("{id}, NULL"),
-        CustomerBy::LastName(name) => format!("NULL, '{}'", name.replace(['\'', '\\'], "")),
-    }
-}
-
-/// The CALL with its arguments as text: all are numbers, or letters that plimsoll has drawn itself.
-fn write_call(out: &mut String, input: &input::TpccInput) {
-    use std::fmt::Write as _;
-    // A String takes all text.
-    let _ = match input {
-        input::TpccInput::NewOrder(order) => {
-            let w = order.warehouse;
-            let d = order.district;
-            let c = order.customer;
-            let local = i32::from(order.is_local());
-            let _ = write!(
-                out,
-                "CALL plimsoll_new_order({w}, {d}, {c}, {}, {local}, '",
-                order.lines.len()
-            );
-            order.write_lines(out);
-            out.write_str("')")
-        }
-        input::TpccInput::Payment(payment) => {
-            let input::Payment {
-                warehouse,
-                district,
-                customer_warehouse,
-                customer_district,
-                customer,
-                amount_cents,
-            } = payment;
-            let customer = by(customer);
-            let amount = DecimalText(*amount_cents);
-            write!(
-                out,
-                "CALL plimsoll_payment({warehouse}, {district}, {customer_warehouse}, {customer_district}, {customer}, {amount})"
-            )
-        }
-        input::TpccInput::OrderStatus(status) => {
-            let customer = by(&status.customer);
-            write!(
-                out,
-                "CALL plimsoll_order_status({}, {}, {customer})",
-                status.warehouse, status.district
-            )
-        }
-        input::TpccInput::Delivery(delivery) => {
-            write!(
-                out,
-                "CALL plimsoll_delivery({}, {})",
-                delivery.warehouse, delivery.carrier
-            )
-        }
-        input::TpccInput::StockLevel(level) => {
-            write!(
-                out,
-                "CALL plimsoll_stock_level({}, {}, {})",
-                level.warehouse, level.district, level.threshold
-            )
-        }
-    };
-}
-
 pub(super) fn error(failure: MariadbFailure) -> SessionError {
     failure.classify().of_session()
 }
 
-impl Session for MariadbSession {
-    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
-        match (input, &self.work) {
-            (Input::Tpcc(input), MariadbWork::Statements { .. }) => {
-                transactions::run(self, input).await
-            }
-            (Input::Tpcc(input), MariadbWork::Procedures) => match self.call(input).await {
-                Ok(()) => Ok(TxnEnd::Committed),
-                Err(failed) if failed.state == UNUSED_ITEM => Ok(TxnEnd::RolledBack),
-                Err(failed) if failed.is_lost => Err(error(failed)),
-                Err(failed) => {
-                    // MySQL's handlers do not see that a query was cancelled: the procedure's transaction goes on.
-                    self.control("ROLLBACK").await?;
-                    Err(error(failed))
-                }
-            },
-            (Input::Sysbench(input), MariadbWork::Sysbench { .. }) => {
-                sysbench::transactions::run(self, input).await
-            }
-            (Input::Tpcc(_), MariadbWork::Sysbench { .. }) | (Input::Sysbench(_), _) => {
-                Err(SessionError::other_work())
-            }
+impl SqlSession for MariadbSession {
+    /// Due to `autocommit = 0` the next statement begins it.
+    async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
+        if access == Access::ReadSnapshot && self.asks_for_snapshot {
+            let sql = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+            self.control(sql).await?;
         }
-    }
-
-    fn take_round_trips(&mut self) -> u64 {
-        std::mem::take(&mut self.round_trips)
-    }
-}
-
-impl Statements<TpccStmt> for MariadbSession {
-    /// What only reads sees one snapshot: an order and its lines belong together.
-    async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
-        match self.work {
-            MariadbWork::Statements {
-                asks_for_snapshot: true,
-                ..
-            } if !writes => {
-                let sql = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
-                self.control(sql).await
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     async fn commit(&mut self) -> Result<(), SessionError> {
@@ -380,23 +230,49 @@ impl Statements<TpccStmt> for MariadbSession {
         self.control("ROLLBACK").await
     }
 
-    async fn query(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
+    async fn query(
+        &mut self,
+        statement: impl Into<usize>,
+        params: &[Param<'_>],
+    ) -> Result<Rows, SessionError> {
+        let statement = statement.into();
         let mut rows = Rows::new();
-        self.request(RequestPart::Change, id, params, &mut rows)
+        self.request(RequestPart::Change, statement, params, unread)
             .await?;
-        self.request(RequestPart::Text, id, params, &mut rows)
-            .await?;
+        self.request(RequestPart::Text, statement, params, |row, columns| {
+            rows.push(values(row, columns)?);
+            Ok(())
+        })
+        .await?;
         if let Some(Value::Int(found)) = rows.first().and_then(|row| row.first()) {
-            let [first, second] = [0, 1].map(|i| params.get(i).copied().unwrap_or(Param::Null));
-            let params = [first, second, Param::Int(*found)];
-            self.request(RequestPart::After, id, &params, &mut Rows::new())
+            let found = [params, &[Param::Int(*found)]].concat();
+            self.request(RequestPart::After, statement, &found, unread)
                 .await?;
         }
         Ok(rows)
     }
 
-    async fn execute(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
-        self.request(RequestPart::Text, id, params, &mut Rows::new())
+    async fn execute(
+        &mut self,
+        statement: impl Into<usize>,
+        params: &[Param<'_>],
+    ) -> Result<(), SessionError> {
+        let statement = statement.into();
+        self.request(RequestPart::Change, statement, params, unread)
+            .await?;
+        self.request(RequestPart::Text, statement, params, unread)
             .await
+    }
+
+    async fn execute_text(&mut self, sql: &str) -> Result<(), SessionError> {
+        self.control(sql).await
+    }
+
+    fn table_syntax(&self) -> &'static TableSyntax {
+        &TABLE_SYNTAX
+    }
+
+    fn take_round_trips(&mut self) -> u64 {
+        std::mem::take(&mut self.round_trips)
     }
 }

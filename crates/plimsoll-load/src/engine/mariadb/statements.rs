@@ -1,4 +1,4 @@
-//! The client-side transactions' statements as MariaDB and MySQL take them.
+//! A workload's statements as MariaDB and MySQL take them.
 //!
 //! They have no `UPDATE … RETURNING`: such a statement becomes an UPDATE, which locks the row, and a SELECT of what it has
 //! left there, one more round trip. Parameters are `?` in order of appearance.
@@ -7,8 +7,9 @@ use std::fmt;
 
 use plimsoll_plan::resolved::ServerKind;
 
-use crate::workload::statement::Value;
-use crate::workload::tpcc::sql::TpccStmt;
+use crate::workload::statement::{
+    SplitUpdate, Statement, StatementKind, TakenRow, Value, replace_params,
+};
 
 /// One or two requests that do what a statement does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,78 +28,76 @@ pub struct Text {
     pub params: Vec<usize>,
 }
 
-/// Oldest order first, and a second delivery waits for the first: locking reads see what is committed.
-const TAKE_NEW_ORDER: &str = "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1 RETURNING no_o_id";
+impl TakenRow<'_> {
+    /// Oldest row first, and a second delivery waits for the first: locking reads see what is committed.
+    fn delete_first(&self) -> String {
+        let Self {
+            column,
+            table,
+            filter,
+        } = self;
+        format!("DELETE FROM {table} WHERE {filter} ORDER BY {column} LIMIT 1 RETURNING {column}")
+    }
 
-/// The same where DELETE returns nothing.
-const FIND_NEW_ORDER: &str = "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1 FOR UPDATE";
-const DELETE_NEW_ORDER: &str =
-    "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 AND no_o_id = $3";
+    /// The same where DELETE returns nothing: finds and locks it, and deletes it by its column, the parameter of this number.
+    fn find_and_delete(&self, param: usize) -> [String; 2] {
+        let Self {
+            column,
+            table,
+            filter,
+        } = self;
+        [
+            format!(
+                "SELECT {column} FROM {table} WHERE {filter} ORDER BY {column} LIMIT 1 FOR UPDATE"
+            ),
+            format!("DELETE FROM {table} WHERE {filter} AND {column} = ${param}"),
+        ]
+    }
+}
 
-/// As it is now, and not in the transaction's snapshot.
-const ANY_NEW_ORDER: &str =
-    "SELECT 1 FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 LIMIT 1 LOCK IN SHARE MODE";
-
-pub fn texts(stmt: TpccStmt, server: ServerKind) -> Texts {
-    let sql = match stmt {
-        TpccStmt::TakeNewOrder if server == ServerKind::Mysql => {
-            return Texts {
-                change: None,
-                text: text(stmt, FIND_NEW_ORDER),
-                after: Some(text(stmt, DELETE_NEW_ORDER)),
-            };
-        }
-        TpccStmt::TakeNewOrder => TAKE_NEW_ORDER,
-        TpccStmt::AnyNewOrder => ANY_NEW_ORDER,
-        other => other.sql(),
+pub fn texts(statement: &Statement, server: ServerKind) -> Texts {
+    let sql = statement.compact();
+    let alone = |sql: &str| Texts {
+        change: None,
+        text: text(statement, sql),
+        after: None,
     };
-    let sql = sql.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-    match sql
-        .strip_prefix("UPDATE ")
-        .and_then(|rest| rest.split_once(" RETURNING "))
-    {
-        Some((update, returning)) => {
-            let table = update.split(' ').next().unwrap_or_default();
-            let filter = update
-                .rsplit_once(" WHERE ")
-                .map_or("", |(_, filter)| filter);
-            let show = format!("SELECT {returning} FROM {table} WHERE {filter}");
+    match (statement.kind, TakenRow::parse(&sql)) {
+        (StatementKind::TakeFirst, Some(row)) if server == ServerKind::Mysql => {
+            let params = sql.matches('$').count();
+            let [find, delete] = row.find_and_delete(params + 1);
             Texts {
-                change: Some(text(stmt, &format!("UPDATE {update}"))),
-                text: text(stmt, &show),
-                after: None,
+                after: Some(text(statement, &delete)),
+                ..alone(&find)
             }
         }
-        None => Texts {
-            change: None,
-            text: text(stmt, &sql),
-            after: None,
+        (StatementKind::TakeFirst, Some(row)) => alone(&row.delete_first()),
+        (StatementKind::Latest, _) => alone(&format!("{sql} LOCK IN SHARE MODE")),
+        _ => match SplitUpdate::parse(&sql) {
+            Some(split) => Texts {
+                change: Some(text(statement, &split.update)),
+                ..alone(&split.select)
+            },
+            None => alone(&sql),
         },
     }
 }
 
-fn text(stmt: TpccStmt, sql: &str) -> Text {
+fn text(statement: &Statement, sql: &str) -> Text {
     let sql = sql
         .replace("{now}", "UTC_TIMESTAMP(6)")
         .replace(" AS INTEGER)", " AS SIGNED)");
-    let mut parts = sql.split('$');
-    let mut out = parts.next().unwrap_or_default().to_owned();
     let mut params = Vec::new();
-    for part in parts {
-        let digits = part
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(part.len());
-        let number: usize = part[..digits].parse().unwrap_or_default();
-        // A text in arithmetic would count as a floating-point number.
-        out += if stmt.amount() == Some(number) {
-            "CAST(? AS DECIMAL(12,2))"
-        } else {
-            "?"
-        };
-        out += &part[digits..];
+    let sql = replace_params(&sql, |number| {
         params.push(number.saturating_sub(1));
-    }
-    Text { sql: out, params }
+        // A text in arithmetic would count as a floating-point number.
+        let mark = match statement.amount == Some(number) {
+            true => "CAST(? AS DECIMAL(12,2))",
+            false => "?",
+        };
+        mark.to_owned()
+    });
+    Text { sql, params }
 }
 
 /// `-12.05` for −1205 cents.
@@ -144,10 +143,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::workload::tpcc::sql::TpccStmt;
 
     #[test]
     fn an_update_that_returns_is_two_statements() {
-        let Texts { change, text, .. } = texts(TpccStmt::PayDistrict, ServerKind::Mariadb);
+        let Texts { change, text, .. } =
+            texts(&TpccStmt::PayDistrict.statement(), ServerKind::Mariadb);
         let change = change.unwrap();
         assert_eq!(
             change.sql,
@@ -161,7 +162,7 @@ mod tests {
         );
         assert_eq!(text.params, [0, 1]);
         for &stmt in TpccStmt::ALL {
-            let Texts { change, text, .. } = texts(stmt, ServerKind::Mariadb);
+            let Texts { change, text, .. } = texts(&stmt.statement(), ServerKind::Mariadb);
             let updates = text.sql.starts_with("UPDATE") && text.sql.contains("RETURNING");
             assert!(!updates && !text.sql.contains(['$', '{']), "{text:?}");
             assert_eq!(text.sql.matches('?').count(), text.params.len());
@@ -179,13 +180,18 @@ mod tests {
                 change,
                 text,
                 after,
-            } = texts(stmt, ServerKind::Mysql);
+            } = texts(&stmt.statement(), ServerKind::Mysql);
             let all = [change, Some(text), after];
             let returns = |own: &Text| own.sql.contains("RETURNING");
             assert!(!all.iter().flatten().any(returns), "{stmt:?}");
         }
-        let taken = texts(TpccStmt::TakeNewOrder, ServerKind::Mysql);
+        let taken = texts(&TpccStmt::TakeNewOrder.statement(), ServerKind::Mysql);
         assert_eq!(taken.after.unwrap().params, [0, 1, 2]);
+        let taken = texts(&TpccStmt::TakeNewOrder.statement(), ServerKind::Mariadb);
+        assert_eq!(
+            taken.text.sql,
+            "DELETE FROM new_order WHERE no_w_id = ? AND no_d_id = ? ORDER BY no_o_id LIMIT 1 RETURNING no_o_id"
+        );
     }
 
     #[test]

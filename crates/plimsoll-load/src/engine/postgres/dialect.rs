@@ -8,20 +8,18 @@ use crate::engine::sql::{
     CatalogTypes, Dialect, OldestServer, STANDARD_BOOLEAN, Scripts, SqlClient,
 };
 use crate::error::LoadError;
-use crate::workload::sysbench::sql::{SysbenchDialect, numbered};
+use crate::workload::statement::TableSyntax;
 
-/// sysbench's statements, as its driver pgsql sends them.
-pub(crate) static SYSBENCH: SysbenchDialect = SysbenchDialect {
+pub(crate) static TABLE_SYNTAX: TableSyntax = TableSyntax {
     id: "SERIAL",
     table_options: "",
     integer: "bigint",
     length: "length",
     next_id: None,
-    prepared: |_, _, text| numbered(&text, "$"),
 };
 
 pub static DIALECT: Dialect = Dialect {
-    sysbench: &SYSBENCH,
+    table_syntax: &TABLE_SYNTAX,
     connect: |conninfo| Ok(Box::new(PostgresClient::connect(conninfo)?)),
     check_url: |conninfo| parse(conninfo).map(drop),
     try_lock: |client, schema, purpose| lock(client, schema, purpose),
@@ -156,18 +154,4 @@ pub(super) fn try_lock(schema: &str, purpose: Use) -> String {
 fn lock(client: &mut dyn SqlClient, schema: &str, purpose: Use) -> Result<bool, LoadError> {
     let row = client.row(&guard::what(schema), &try_lock(schema, purpose))?;
     Ok(row.flag(0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::workload::sysbench::sql::SysbenchStmt;
-
-    #[test]
-    fn parameters_are_numbered() {
-        assert_eq!(
-            SYSBENCH.prepare(SysbenchStmt::Insert, 12),
-            "INSERT INTO sbtest12 (id, k, c, pad) VALUES ($1, $2, $3, $4)"
-        );
-    }
 }

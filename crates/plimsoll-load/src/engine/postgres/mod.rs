@@ -19,11 +19,11 @@ mod insight;
 mod managed;
 mod passfile;
 mod pooler;
+mod procedures;
 mod protocol;
 mod service;
 pub mod session;
 mod stream;
-mod sysbench;
 mod template;
 #[cfg(test)]
 mod tests;

@@ -1,41 +1,25 @@
 //! One virtual user's connection.
 
-use plimsoll_plan::resolved::TxnMode;
 use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
 use super::codec::SqlParam;
 use super::connect::server_error;
-use super::dialect::{search_path, try_lock};
+use super::dialect::{TABLE_SYNTAX, search_path, try_lock};
 use super::failure::PostgresFailure;
+use super::procedures;
 use super::protocol::{PostgresStatement, PostgresWire};
 use super::stream::{FIRST_ANSWER_OF_SESSION, Login};
-use crate::engine::Session;
+use crate::engine::ServerSession;
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
-use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::{Param, Rows, Statements};
-use crate::workload::sysbench::sql::Prepared;
-use crate::workload::tpcc::input::{self, CustomerBy};
-use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::tpcc::transactions;
-use crate::workload::{Input, sysbench};
-
-/// SQLSTATE that `plimsoll_new_order` raises for an unused item.
-const UNUSED_ITEM: &str = "PL001";
-
-/// Lines of an order at most (clause 2.4.1.3).
-const MAX_LINES: usize = 15;
-
-/// The functions' calls, in the order of [`plimsoll_plan::resolved::TPCC_TXNS`].
-const CALLS: [&str; 5] = [
-    "SELECT plimsoll_new_order($1, $2, $3, $4, $5, $6)",
-    "SELECT plimsoll_payment($1, $2, $3, $4, $5, $6, $7)",
-    "SELECT plimsoll_order_status($1, $2, $3, $4)",
-    "SELECT plimsoll_delivery($1, $2)",
-    "SELECT plimsoll_stock_level($1, $2, $3)",
-];
+use crate::session::SessionError;
+use crate::workload::statement::{
+    Access, Param, Rows, SqlSession, Statement, StatementKind, TableSyntax, TakenRow,
+};
+use crate::workload::work::{Work, WorkKind};
 
 /// Statements that begin and end transactions, prepared as all others are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,21 +49,16 @@ impl TxnControl {
     }
 }
 
-/// A connection with all statements of its mode prepared.
+/// A connection with all statements of its work prepared.
 pub struct PostgresSession {
     wire: PostgresWire,
-    pub(super) work: PostgresWork,
-    /// Those of [`TxnControl`], and then by [`TpccStmt`], by transaction type, or as the sysbench script has them.
+    /// See [`Work::retries_duplicates`].
+    retries_duplicates: bool,
+    /// Those of [`TxnControl`], and then the work's.
     prepared: Vec<PostgresStatement>,
     /// The BEGIN that is due, which goes out together with the transaction's first statement.
     begin_due: Option<TxnControl>,
     round_trips: u64,
-}
-
-/// What the session's statements are for.
-pub(super) enum PostgresWork {
-    Tpcc(TxnMode),
-    Sysbench(Prepared),
 }
 
 /// Where the work's statements begin.
@@ -87,25 +66,20 @@ const OF_WORK: usize = TxnControl::ALL.len();
 
 const NO_PARAMS: [SqlParam<'static>; 0] = [];
 
-impl PostgresSession {
-    /// Opens a connection and keeps loaders out of the schema as long as it lives.
-    pub async fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
-        let texts: Vec<String> = match mode {
-            TxnMode::Procedures => CALLS.map(str::to_owned).into(),
-            TxnMode::Statements => TpccStmt::ALL
-                .iter()
-                .map(|stmt| stmt.sql().replace("{now}", "now()"))
-                .collect(),
-        };
-        Self::prepare(conninfo, schema, &texts, PostgresWork::Tpcc(mode)).await
-    }
+/// The statement as PostgreSQL takes it.
+fn text(statement: &Statement) -> String {
+    let sql = match statement.kind {
+        StatementKind::TakeFirst => {
+            TakenRow::parse(&statement.sql).map(|row| row.delete_returning())
+        }
+        StatementKind::Plain | StatementKind::Latest | StatementKind::GivesId => None,
+    };
+    let sql = sql.unwrap_or_else(|| statement.sql.to_string());
+    sql.replace("{now}", "now()")
+}
 
-    pub(super) async fn prepare(
-        conninfo: &str,
-        schema: &str,
-        texts: &[String],
-        work: PostgresWork,
-    ) -> Result<Self, LoadError> {
+impl ServerSession for PostgresSession {
+    async fn connect(conninfo: &str, schema: &str, work: &Work) -> Result<Self, LoadError> {
         const WHAT: &str = "preparing a session";
         let mut login = Login::open(conninfo, FIRST_ANSWER_OF_SESSION).await?;
         login
@@ -116,9 +90,11 @@ impl PostgresSession {
         let stream = login.done();
         let stream = stream.ok_or_else(|| LoadError::other(WHAT, "the driver kept the stream"))?;
         let mut wire = PostgresWire::new(stream);
-        let data = match &work {
-            PostgresWork::Tpcc(_) => "TPC-C",
-            PostgresWork::Sysbench(_) => "sysbench",
+        let texts: Vec<String> = match work.kind {
+            WorkKind::TpccProcedures => procedures::CALLS.map(str::to_owned).into(),
+            WorkKind::TpccStatements | WorkKind::Sysbench(_) => {
+                work.statements.iter().map(text).collect()
+            }
         };
         let control = TxnControl::ALL.iter().map(|control| control.text());
         let prepared = wire
@@ -126,73 +102,29 @@ impl PostgresSession {
             .await
             .map_err(|failure| {
                 let error = failure.classify();
-                error.of_preparing(|searched| not_loaded(data, schema, searched))
+                error.of_preparing(|searched| not_loaded(work.data, schema, searched))
             })?;
         Ok(Self {
             wire,
-            work,
+            retries_duplicates: work.retries_duplicates,
             prepared,
             begin_due: None,
             round_trips: 0,
         })
     }
+}
 
-    /// One call, one round trip, one database transaction. The result is received and left unread.
-    async fn call(&mut self, input: &input::TpccInput) -> Result<(), PostgresFailure> {
-        self.round_trips += 1;
-        match input {
-            input::TpccInput::NewOrder(order) => {
-                let mut columns = [[0i32; MAX_LINES]; 3];
-                let lines = &order.lines[..order.lines.len().min(MAX_LINES)];
-                for (i, line) in lines.iter().enumerate() {
-                    (columns[0][i], columns[1][i], columns[2][i]) =
-                        (line.item, line.supply_warehouse, line.quantity);
-                }
-                let [items, supply, quantity] =
-                    columns.each_ref().map(|column| &column[..lines.len()]);
-                let w = &order.warehouse;
-                let d = &order.district;
-                let c = &order.customer;
-                self.send(0, &[w, d, c, &items, &supply, &quantity]).await
-            }
-            input::TpccInput::Payment(payment) => {
-                let (id, name) = by(&payment.customer);
-                let amount = SqlParam(Param::Cents(payment.amount_cents));
-                let w = &payment.warehouse;
-                let d = &payment.district;
-                let cw = &payment.customer_warehouse;
-                let cd = &payment.customer_district;
-                self.send(1, &[w, d, cw, cd, &id, &name, &amount]).await
-            }
-            input::TpccInput::OrderStatus(status) => {
-                let (id, name) = by(&status.customer);
-                self.send(2, &[&status.warehouse, &status.district, &id, &name])
-                    .await
-            }
-            input::TpccInput::Delivery(delivery) => {
-                self.send(3, &[&delivery.warehouse, &delivery.carrier])
-                    .await
-            }
-            input::TpccInput::StockLevel(level) => {
-                self.send(4, &[&level.warehouse, &level.district, &level.threshold])
-                    .await
-            }
-        }
-    }
-
-    async fn send(
+impl PostgresSession {
+    /// Calls the function of this number; its result is received and left unread.
+    pub(super) async fn send_call(
         &mut self,
         txn: usize,
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<(), PostgresFailure> {
+        self.round_trips += 1;
         let statement = &self.prepared[OF_WORK + txn];
         self.wire.execute(statement, params.iter().copied())?;
         self.wire.changed().await.map(drop)
-    }
-
-    /// BEGIN goes out together with the next statement, without waiting for its answer in between.
-    pub(super) fn begin_with(&mut self, begin: TxnControl) {
-        self.begin_due = Some(begin);
     }
 
     /// Writes BEGIN if it is due, and counts the round trip that follows.
@@ -211,33 +143,7 @@ impl PostgresSession {
             .execute(statement, params.iter().copied().map(SqlParam))
     }
 
-    /// Executes the work's statement of this number; gives how many rows it changed.
-    pub(super) async fn change(
-        &mut self,
-        statement: usize,
-        params: &[Param<'_>],
-    ) -> Result<u64, PostgresFailure> {
-        self.write(statement, params)?;
-        self.wire.changed().await
-    }
-
-    async fn read(
-        &mut self,
-        statement: usize,
-        params: &[Param<'_>],
-    ) -> Result<Rows, PostgresFailure> {
-        self.write(statement, params)?;
-        self.wire.rows(&self.prepared[OF_WORK + statement]).await
-    }
-
-    /// A statement that is not prepared.
-    pub(super) async fn text(&mut self, sql: &str) -> Result<(), PostgresFailure> {
-        self.set_out()?;
-        self.wire.query(sql)?;
-        self.wire.changed().await.map(drop)
-    }
-
-    pub(super) async fn end(&mut self, end: TxnControl) -> Result<(), SessionError> {
+    async fn end(&mut self, end: TxnControl) -> Result<(), SessionError> {
         if self.begin_due.take().is_some() {
             return Ok(());
         }
@@ -248,6 +154,15 @@ impl PostgresSession {
             Err(failure) => Err(failure),
         };
         ended.map(drop).map_err(error)
+    }
+
+    /// A failed statement of the work.
+    fn failed(&self, failure: PostgresFailure) -> SessionError {
+        if self.retries_duplicates && failure.is(SqlState::UNIQUE_VIOLATION.code()) {
+            SessionError::Retry(failure.text)
+        } else {
+            error(failure)
+        }
     }
 }
 
@@ -295,47 +210,13 @@ async fn keep(login: &mut Login, schema: &str) -> Result<(), LoadError> {
     }
 }
 
-/// One of the two is given, the other is NULL.
-fn by(customer: &CustomerBy) -> (Option<i32>, Option<&str>) {
-    match customer {
-        CustomerBy::Id(id) => (Some(*id), None),
-        CustomerBy::LastName(name) => (None, Some(name)),
-    }
-}
-
-impl Session for PostgresSession {
-    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
-        match (input, &self.work) {
-            (Input::Tpcc(input), PostgresWork::Tpcc(TxnMode::Statements)) => {
-                transactions::run(self, input).await
-            }
-            (Input::Tpcc(input), PostgresWork::Tpcc(TxnMode::Procedures)) => {
-                match self.call(input).await {
-                    Ok(()) => Ok(TxnEnd::Committed),
-                    Err(failure) if failure.is(UNUSED_ITEM) => Ok(TxnEnd::RolledBack),
-                    Err(failure) => Err(error(failure)),
-                }
-            }
-            (Input::Sysbench(input), PostgresWork::Sysbench(_)) => {
-                sysbench::transactions::run(self, input).await
-            }
-            (Input::Tpcc(_), PostgresWork::Sysbench(_))
-            | (Input::Sysbench(_), PostgresWork::Tpcc(_)) => Err(SessionError::other_work()),
-        }
-    }
-
-    /// Waits for the server. BEGIN and the statement that it travels with are one.
-    fn take_round_trips(&mut self) -> u64 {
-        std::mem::take(&mut self.round_trips)
-    }
-}
-
-impl Statements<TpccStmt> for PostgresSession {
-    async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
-        self.begin_with(if writes {
-            TxnControl::Begin
-        } else {
-            TxnControl::BeginReadOnly
+impl SqlSession for PostgresSession {
+    /// BEGIN goes out together with the next statement, without waiting for its answer in between.
+    async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
+        self.begin_due = Some(match access {
+            // sysbench begins what only reads in the same way.
+            Access::Write | Access::Read => TxnControl::Begin,
+            Access::ReadSnapshot => TxnControl::BeginReadOnly,
         });
         Ok(())
     }
@@ -348,11 +229,46 @@ impl Statements<TpccStmt> for PostgresSession {
         self.end(TxnControl::Rollback).await
     }
 
-    async fn query(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
-        self.read(id as usize, params).await.map_err(error)
+    async fn query(
+        &mut self,
+        statement: impl Into<usize>,
+        params: &[Param<'_>],
+    ) -> Result<Rows, SessionError> {
+        let statement = statement.into();
+        let rows = match self.write(statement, params) {
+            Ok(()) => self.wire.rows(&self.prepared[OF_WORK + statement]).await,
+            Err(failure) => Err(failure),
+        };
+        rows.map_err(|failure| self.failed(failure))
     }
 
-    async fn execute(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
-        self.change(id as usize, params).await.map_err(error)
+    async fn execute(
+        &mut self,
+        statement: impl Into<usize>,
+        params: &[Param<'_>],
+    ) -> Result<(), SessionError> {
+        let changed = match self.write(statement.into(), params) {
+            Ok(()) => self.wire.changed().await,
+            Err(failure) => Err(failure),
+        };
+        changed.map(drop).map_err(|failure| self.failed(failure))
+    }
+
+    async fn execute_text(&mut self, sql: &str) -> Result<(), SessionError> {
+        let written = self.set_out().and_then(|()| self.wire.query(sql));
+        let changed = match written {
+            Ok(()) => self.wire.changed().await,
+            Err(failure) => Err(failure),
+        };
+        changed.map(drop).map_err(|failure| self.failed(failure))
+    }
+
+    fn table_syntax(&self) -> &'static TableSyntax {
+        &TABLE_SYNTAX
+    }
+
+    /// Waits for the server. BEGIN and the statement that it travels with are one.
+    fn take_round_trips(&mut self) -> u64 {
+        std::mem::take(&mut self.round_trips)
     }
 }

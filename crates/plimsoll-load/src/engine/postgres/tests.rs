@@ -9,16 +9,17 @@ use super::connect::connect;
 use super::dialect::search_path;
 use super::*;
 use crate::clock::Clock;
-use crate::engine::Session;
 use crate::engine::contract::{
-    POSTGRES, Shared, TPCC, contract_of_managed_servers, new_order, stock_level,
+    POSTGRES, Shared, TPCC, contract_of_managed_servers, new_order, stock_level, tpcc,
 };
 use crate::engine::server::{IfOther, MANAGED_SCHEMA, Target};
 use crate::engine::{LoadControl, Loaded};
+use crate::engine::{ServerSession, Session, WorkSession};
 use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::{Param, Statements, Value};
+use crate::workload::statement::{Access, Param, SqlSession, Value};
 use crate::workload::tpcc::generator::UNUSED_ITEM;
 use crate::workload::tpcc::sql::TpccStmt;
+use crate::workload::work::Work;
 
 mod functions;
 mod server;
@@ -43,8 +44,8 @@ async fn client(shared: &Shared) -> Client {
     client
 }
 
-async fn session(shared: &Shared, mode: TxnMode) -> PostgresSession {
-    let opened = PostgresSession::open(&conninfo(shared), SCHEMA, mode).await;
+async fn session(shared: &Shared, mode: TxnMode) -> WorkSession<PostgresSession> {
+    let opened = WorkSession::open(&conninfo(shared), SCHEMA, &tpcc(mode)).await;
     opened.unwrap()
 }
 

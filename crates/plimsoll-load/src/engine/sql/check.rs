@@ -66,7 +66,7 @@ pub(crate) fn sysbench(
             if !there.contains(&name) {
                 return Err(target.not_loaded("sysbench", &format!("there is no table {name}")));
             }
-            let sql = check::sql(sysbench, table, target.dialect().sysbench);
+            let sql = check::sql(sysbench, table, target.dialect().table_syntax);
             table_check(&client.row("checking sysbench's tables", &sql)?)
         });
         found.collect()

@@ -3,7 +3,7 @@
 use super::client::{ServerClient, SqlClient};
 use super::version::OldestServer;
 use crate::error::LoadError;
-use crate::workload::sysbench::sql::SysbenchDialect;
+use crate::workload::statement::TableSyntax;
 
 /// What a connection is about to do with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) enum Use {
 /// A server's SQL as data. In texts, `{schema}` stands for the schema's name as a literal, `{name}` for it as an
 /// identifier.
 pub(crate) struct Dialect {
-    pub sysbench: &'static SysbenchDialect,
+    pub table_syntax: &'static TableSyntax,
     pub connect: fn(&str) -> Result<Box<dyn ServerClient>, LoadError>,
     /// Reads the URL, and connects to nothing.
     pub check_url: fn(&str) -> Result<(), LoadError>,

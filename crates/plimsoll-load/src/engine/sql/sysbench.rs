@@ -10,7 +10,7 @@ use super::{Dialect, ServerClient, TextRow};
 use crate::engine::LoadControl;
 use crate::error::LoadError;
 use crate::workload::sysbench::population::SysbenchPopulation;
-use crate::workload::sysbench::sql::{COLUMNS, create_index, table_name};
+use crate::workload::sysbench::sql::{COLUMNS, create_index, create_table, table_name};
 
 pub(super) const MARKER: &str = "plimsoll_sysbench";
 /// Of the marker's and the tables' layout: data of another version is loaded again.
@@ -233,7 +233,7 @@ impl DataSet for SysbenchData {
 
     fn tables(&self, dialect: &Dialect) -> Vec<String> {
         (1..=self.population.tables)
-            .map(|table| dialect.sysbench.create_table(table))
+            .map(|table| create_table(table, dialect.table_syntax))
             .collect()
     }
 

@@ -12,7 +12,7 @@ use super::*;
 use crate::clock::Clock;
 use crate::engine::contract::sysbench::SMALL;
 use crate::engine::sqlite::{SqliteSession, sysbench};
-use crate::engine::{LoadControl, Session};
+use crate::engine::{LoadControl, Session, WorkSession};
 use crate::probe::{Sampler, Watch};
 use crate::workload::Source;
 
@@ -34,18 +34,19 @@ fn pragmas(settings: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 /// A loaded database and a session on it.
-fn loaded(settings: &[(&str, &str)]) -> (TempDir, PathBuf, SqliteSession) {
+fn loaded(settings: &[(&str, &str)]) -> (TempDir, PathBuf, WorkSession<SqliteSession>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("data.db");
     let pragmas = pragmas(settings);
     let control = LoadControl::default();
     sysbench::load(&path, &INSERTS, 7, &pragmas, &control).unwrap();
     let writers = WriterQueue::default();
-    let session = SqliteSession::open_sysbench(&path, &pragmas, writers, &INSERTS).unwrap();
+    let session =
+        SqliteSession::open(&path, &pragmas, None, writers, &Workload::Sysbench(INSERTS)).unwrap();
     (dir, path, session)
 }
 
-fn run(session: &mut SqliteSession, transactions: u32) {
+fn run(session: &mut WorkSession<SqliteSession>, transactions: u32) {
     let mut source = Source::new(&Workload::Sysbench(INSERTS), 7, 0, 0);
     for _ in 0..transactions {
         let end = Clock::real().block_on(session.run(&source.next()));

@@ -1,9 +1,19 @@
-//! The nine tables in SQLite's dialect.
+//! TPC-C's nine tables in SQLite's dialect, and what workloads need to write their own.
 //!
 //! Amounts are INTEGER cents, taxes and discounts INTEGER ten-thousandths, times INTEGER microseconds since 1970: exact,
 //! where SQLite's REAL is not. Tables with short rows are WITHOUT ROWID, clustered by their primary key. Customer and
 //! stock are not: SQLite's documentation advises against it for rows above a twentieth of a page (withoutrowid.html, §4),
 //! because inner pages of such a table hold whole rows; their keys are indexes.
+
+use crate::workload::statement::TableSyntax;
+
+pub(crate) static TABLE_SYNTAX: TableSyntax = TableSyntax {
+    id: "INTEGER NOT NULL",
+    table_options: "",
+    integer: "INTEGER",
+    length: "length",
+    next_id: None,
+};
 
 /// Executed before the data. Columns are in the order of [`crate::workload::tpcc::rows::TpccTable::columns`].
 pub const TABLES: &str = "

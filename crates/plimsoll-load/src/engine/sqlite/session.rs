@@ -12,14 +12,14 @@ use rusqlite::{CachedStatement, Connection, StatementStatus};
 use super::connection::{explain, open_timed, session_error};
 use super::insight;
 use super::queue::{WriteTurn, WriterQueue};
-use crate::engine::Session;
+use super::schema::TABLE_SYNTAX;
+use crate::engine::WorkSession;
 use crate::error::LoadError;
-use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::{Param, Rows, Statements, Value};
-use crate::workload::sysbench::sql::Prepared;
-use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::tpcc::transactions;
-use crate::workload::{Input, sysbench};
+use crate::session::SessionError;
+use crate::workload::statement::{
+    Access, Param, Rows, SqlSession, Statement, StatementKind, TableSyntax, TakenRow, Value,
+};
+use crate::workload::work::{TpccProcedures, Work};
 
 /// Microseconds since 1970 (to the millisecond, which is as exact as SQLite's clock is).
 const NOW: &str = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)";
@@ -31,109 +31,60 @@ pub struct SqliteSession {
     path: PathBuf,
     writers: WriterQueue,
     turn: Option<WriteTurn>,
-    /// By [`TpccStmt`]'s number, or as the sysbench script has them.
-    texts: Vec<String>,
-    pub(super) sysbench: Option<Prepared>,
+    /// By their numbers.
+    statements: Vec<PreparedText>,
     round_trips: u64,
 }
 
-/// In SQLite's dialect, and as short as it can be: the text is hashed for each execution.
-pub fn dialect(stmt: TpccStmt) -> String {
-    let text = stmt.sql().replace('$', "?").replace("{now}", NOW);
-    text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
+#[derive(Debug)]
+struct PreparedText {
+    sql: String,
+    writes: bool,
+}
+
+impl PreparedText {
+    /// In SQLite's dialect, and as short as it can be: the text is hashed for each execution.
+    fn new(statement: &Statement) -> Self {
+        let sql = statement.compact();
+        let sql = match (statement.kind, TakenRow::parse(&sql)) {
+            (StatementKind::TakeFirst, Some(row)) => row.delete_returning(),
+            _ => sql,
+        };
+        Self {
+            sql: sql.replace('$', "?").replace("{now}", NOW),
+            writes: !statement.is_select(),
+        }
+    }
 }
 
 impl SqliteSession {
-    /// As [`Self::open_timed`], for transactions derived from TPC-C in real time.
-    #[cfg(test)]
-    pub fn open(
-        path: &Path,
-        pragmas: &BTreeMap<String, String>,
-        writers: WriterQueue,
-    ) -> Result<Self, LoadError> {
-        Self::prepare(
-            open_timed(path, pragmas, None)?,
-            path,
-            writers,
-            tpcc_texts(),
-            None,
-        )
-    }
-
     /// Opens the database with WAL, synchronous=FULL and then the plan's PRAGMAs; in virtual time with the VFS of this name. All
     /// sessions on a file share `writers`.
-    pub fn open_timed(
+    pub fn open(
         path: &Path,
         pragmas: &BTreeMap<String, String>,
         vfs: Option<&str>,
         writers: WriterQueue,
         workload: &Workload,
-    ) -> Result<Self, LoadError> {
-        let connection = open_timed(path, pragmas, vfs)?;
-        match workload {
-            Workload::Tpcc(_) => Self::prepare(connection, path, writers, tpcc_texts(), None),
-            Workload::Sysbench(sysbench) => {
-                Self::prepare_sysbench(connection, path, writers, sysbench)
-            }
-        }
-    }
-
-    pub(super) fn prepare(
-        mut connection: Connection,
-        path: &Path,
-        writers: WriterQueue,
-        texts: Vec<String>,
-        sysbench: Option<Prepared>,
-    ) -> Result<Self, LoadError> {
+    ) -> Result<WorkSession<Self>, LoadError> {
+        let work = Work::new(workload);
+        let mut connection = open_timed(path, pragmas, vfs)?;
         insight::count(&mut connection, path, &writers)
             .map_err(|error| explain(path, "opening", &error))?;
-        connection.set_prepared_statement_cache_capacity(texts.len() + 8);
-        Ok(Self {
+        connection.set_prepared_statement_cache_capacity(work.statements.len() + 8);
+        let session = Self {
             connection,
             path: path.to_owned(),
             writers,
             turn: None,
-            texts,
-            sysbench,
+            statements: work.statements.iter().map(PreparedText::new).collect(),
             round_trips: 0,
-        })
-    }
-
-    /// A transaction that waits its turn before it begins if it writes.
-    pub(super) fn open_transaction(&mut self, writes: bool) -> Result<(), SessionError> {
-        if !writes {
-            return self.control("BEGIN");
-        }
-        // A turn that was never ended would be waited for by the very session that has it.
-        self.turn = None;
-        self.turn = Some(self.writers.wait());
-        let begun = self.control("BEGIN IMMEDIATE");
-        if begun.is_err() {
-            self.turn = None;
-        }
-        begun
-    }
-
-    /// After a failure the transaction is still open, and so is the turn: [`Self::undo`] ends both.
-    pub(super) fn end(&mut self) -> Result<(), SessionError> {
-        self.control("COMMIT")?;
-        self.turn = None;
-        Ok(())
-    }
-
-    pub(super) fn undo(&mut self) -> Result<(), SessionError> {
-        // On some errors (disk full, I/O) SQLite has rolled back by itself.
-        let result = if self.connection.is_autocommit() {
-            Ok(())
-        } else {
-            self.control("ROLLBACK")
         };
-        self.turn = None;
-        result
+        Ok(WorkSession::new(session, work))
     }
 
     /// Waits for a turn to write one statement, unless a transaction has it already.
-    pub(super) fn turn_to_write(&self) -> Option<WriteTurn> {
+    fn turn_to_write(&self) -> Option<WriteTurn> {
         self.turn.is_none().then(|| self.writers.wait())
     }
 
@@ -150,27 +101,19 @@ impl SqliteSession {
             .map_err(|error| session_error(&self.path, sql, &error))
     }
 
-    /// A statement whose text is of no further use.
-    pub(super) fn batch(&mut self, sql: &str) -> Result<(), SessionError> {
-        self.round_trips += 1;
-        self.connection
-            .execute_batch(sql)
-            .map_err(|error| session_error(&self.path, "a statement", &error))
-    }
-
     /// Prepares (once) and binds, then hands the statement to `work`.
-    pub(super) fn with<T>(
+    fn with<T>(
         &mut self,
-        place: usize,
-        name: impl std::fmt::Debug,
+        statement: usize,
         params: &[Param<'_>],
         work: impl FnOnce(&mut CachedStatement<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, SessionError> {
         self.round_trips += 1;
-        let text = &self.texts[place];
+        let text = &self.statements[statement];
+        let _turn = text.writes.then(|| self.turn_to_write());
         let result = self
             .connection
-            .prepare_cached(text)
+            .prepare_cached(&text.sql)
             .and_then(|mut statement| {
                 for (i, param) in params.iter().enumerate() {
                     match *param {
@@ -184,12 +127,18 @@ impl SqliteSession {
                 charge(&statement);
                 result
             });
-        result.map_err(|error| session_error(&self.path, &format!("{name:?}"), &error))
+        result.map_err(|error| session_error(&self.path, first_words(&text.sql), &error))
     }
 }
 
-fn tpcc_texts() -> Vec<String> {
-    TpccStmt::ALL.iter().copied().map(dialect).collect()
+/// A statement's beginning, for messages.
+fn first_words(sql: &str) -> &str {
+    const SHOWN: usize = 48;
+    let end = match sql.get(..SHOWN) {
+        Some(shown) => shown.rfind(' ').unwrap_or(SHOWN),
+        None => sql.len(),
+    };
+    &sql[..end]
 }
 
 /// In virtual time, lets the CPU time pass that a statement took.
@@ -218,21 +167,47 @@ fn value(column: ValueRef<'_>) -> rusqlite::Result<Value> {
     })
 }
 
-impl Statements<TpccStmt> for SqliteSession {
-    async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
-        self.open_transaction(writes)
+impl SqlSession for SqliteSession {
+    /// One that writes waits its turn first: one that read first could not go on once another had written in between
+    /// (lang_transaction.html).
+    async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
+        if access != Access::Write {
+            return self.control("BEGIN");
+        }
+        // A turn that was never ended would be waited for by the very session that has it.
+        self.turn = None;
+        self.turn = Some(self.writers.wait());
+        let begun = self.control("BEGIN IMMEDIATE");
+        if begun.is_err() {
+            self.turn = None;
+        }
+        begun
     }
 
+    /// After a failure the transaction is still open, and so is the turn: [`Self::rollback`] ends both.
     async fn commit(&mut self) -> Result<(), SessionError> {
-        self.end()
+        self.control("COMMIT")?;
+        self.turn = None;
+        Ok(())
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
-        self.undo()
+        // On some errors (disk full, I/O) SQLite has rolled back by itself.
+        let result = if self.connection.is_autocommit() {
+            Ok(())
+        } else {
+            self.control("ROLLBACK")
+        };
+        self.turn = None;
+        result
     }
 
-    async fn query(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
-        self.with(id as usize, id, params, |statement| {
+    async fn query(
+        &mut self,
+        statement: impl Into<usize>,
+        params: &[Param<'_>],
+    ) -> Result<Rows, SessionError> {
+        self.with(statement.into(), params, |statement| {
             let columns = statement.column_count();
             let mut rows = statement.raw_query();
             let mut out = Rows::new();
@@ -248,24 +223,34 @@ impl Statements<TpccStmt> for SqliteSession {
         })
     }
 
-    async fn execute(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
-        self.with(id as usize, id, params, |statement| statement.raw_execute())
-            .map(|changed| changed as u64)
+    async fn execute(
+        &mut self,
+        statement: impl Into<usize>,
+        params: &[Param<'_>],
+    ) -> Result<(), SessionError> {
+        self.with(statement.into(), params, |statement| {
+            let mut rows = statement.raw_query();
+            while rows.next()?.is_some() {}
+            Ok(())
+        })
     }
-}
 
-impl Session for SqliteSession {
-    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
-        match (input, &self.sysbench) {
-            (Input::Tpcc(input), None) => transactions::run(self, input).await,
-            (Input::Sysbench(input), Some(_)) => sysbench::transactions::run(self, input).await,
-            (Input::Tpcc(_), Some(_)) | (Input::Sysbench(_), None) => {
-                Err(SessionError::other_work())
-            }
-        }
+    async fn execute_text(&mut self, sql: &str) -> Result<(), SessionError> {
+        let _turn = self.turn_to_write();
+        self.round_trips += 1;
+        self.connection
+            .execute_batch(sql)
+            .map_err(|error| session_error(&self.path, "a statement", &error))
+    }
+
+    fn table_syntax(&self) -> &'static TableSyntax {
+        &TABLE_SYNTAX
     }
 
     fn take_round_trips(&mut self) -> u64 {
         std::mem::take(&mut self.round_trips)
     }
 }
+
+/// SQLite has no stored procedures.
+impl TpccProcedures for SqliteSession {}

@@ -16,13 +16,13 @@ use super::check::recover_timed;
 use super::queue::WriterQueue;
 use super::session::SqliteSession;
 use crate::backup::{BackupControl, Taken, Timed};
-use crate::engine::{LoadControl, Session};
+use crate::engine::{LoadControl, Session, WorkSession};
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::Input;
 
 type ProgramJob<R> = Box<dyn FnOnce() -> Result<R, LoadError>>;
-type OpenSession = Box<dyn FnOnce() -> Result<SqliteSession, LoadError>>;
+type OpenSession = Box<dyn FnOnce() -> Result<WorkSession<SqliteSession>, LoadError>>;
 
 enum SessionJob {
     Open(OpenSession),
@@ -55,7 +55,7 @@ impl SimulatedSession {
         workload: &Workload,
     ) -> Result<Self, LoadError> {
         let machine = machine_of(vfs_name)?;
-        let mut session: Option<SqliteSession> = None;
+        let mut session: Option<WorkSession<SqliteSession>> = None;
         let fiber = Fiber::new(machine, move |job| match job {
             SessionJob::Open(open) => {
                 SessionJobEnd::Opened(open().map(|opened| session = Some(opened)))
@@ -70,7 +70,7 @@ impl SimulatedSession {
         let (path, pragmas) = (path.to_owned(), pragmas.clone());
         let (vfs_name, workload) = (vfs_name.to_owned(), workload.clone());
         let open = Box::new(move || {
-            SqliteSession::open_timed(&path, &pragmas, Some(&vfs_name), writers, &workload)
+            SqliteSession::open(&path, &pragmas, Some(&vfs_name), writers, &workload)
         });
         match own.fiber.run(SessionJob::Open(open)).await {
             SessionJobEnd::Opened(opened) => opened.map(|()| own),
@@ -145,7 +145,7 @@ async fn run_program<R: 'static>(
     fiber.run(Box::new(program)).await
 }
 
-fn run(session: Option<&mut SqliteSession>, input: &Input) -> RanTransaction {
+fn run(session: Option<&mut WorkSession<SqliteSession>>, input: &Input) -> RanTransaction {
     let Some(session) = session else {
         return RanTransaction {
             end: Err(SessionError::other_work()),

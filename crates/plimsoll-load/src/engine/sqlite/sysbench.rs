@@ -1,8 +1,4 @@
-//! sysbench's OLTP scripts on SQLite: loading, sessions, checking.
-//!
-//! sysbench 1.0 has no driver for SQLite. Tables and statements are those of its other drivers. A transaction that writes
-//! takes the writer's place when it begins: one that read first could not go on once another had written in between
-//! (lang_transaction.html).
+//! sysbench's tables on SQLite: loading, checking. sysbench 1.0 has no driver for it: they are those of its other drivers.
 
 #[cfg(test)]
 mod tests;
@@ -16,32 +12,15 @@ use rusqlite::Connection as Database;
 use super::client::SqliteClient;
 use super::connection::open_read_only;
 use super::load::{SqliteDataSet, holds, load_data};
-use super::queue::WriterQueue;
-use super::session::SqliteSession;
+use super::schema::TABLE_SYNTAX;
 use crate::engine::sql::SqlClient;
 use crate::engine::sql::check::table_check;
 use crate::engine::sql::part::TablePart;
 use crate::engine::{ConditionResult, LoadControl, Loaded};
 use crate::error::LoadError;
-use crate::session::SessionError;
-use crate::workload::statement::Param;
 use crate::workload::sysbench::check;
-use crate::workload::sysbench::input::NewRow;
 use crate::workload::sysbench::population::SysbenchPopulation;
-use crate::workload::sysbench::sql::{
-    Prepared, SysbenchDialect, SysbenchStmt, create_index, table_name,
-};
-use crate::workload::sysbench::transactions::SysbenchConnection;
-
-/// sysbench 1.0 has no driver for it: as for the others, in SQLite's syntax.
-pub(crate) static SYSBENCH: SysbenchDialect = SysbenchDialect {
-    id: "INTEGER NOT NULL",
-    table_options: "",
-    integer: "INTEGER",
-    length: "length",
-    next_id: None,
-    prepared: |_, _, text| text,
-};
+use crate::workload::sysbench::sql::{create_index, create_table, table_name};
 
 /// Version of the tables and the marker.
 const FORMAT: i64 = 1;
@@ -106,7 +85,7 @@ impl SqliteDataSet for Data {
 
     fn create_tables(&self) -> String {
         (1..=self.population.tables)
-            .map(|table| format!("{};", SYSBENCH.create_table(table)))
+            .map(|table| format!("{};", create_table(table, &TABLE_SYNTAX)))
             .collect()
     }
 
@@ -146,84 +125,12 @@ impl SqliteDataSet for Data {
     }
 }
 
-impl SqliteSession {
-    /// As [`Self::open_timed`], for the script's statements in real time.
-    #[cfg(test)]
-    pub fn open_sysbench(
-        path: &Path,
-        pragmas: &BTreeMap<String, String>,
-        writers: WriterQueue,
-        sysbench: &Sysbench,
-    ) -> Result<Self, LoadError> {
-        let connection = super::connection::open(path, pragmas)?;
-        Self::prepare_sysbench(connection, path, writers, sysbench)
-    }
-
-    pub(super) fn prepare_sysbench(
-        connection: Database,
-        path: &Path,
-        writers: WriterQueue,
-        sysbench: &Sysbench,
-    ) -> Result<Self, LoadError> {
-        let prepared = Prepared::new(sysbench);
-        Self::prepare(
-            connection,
-            path,
-            writers,
-            prepared.texts(&SYSBENCH),
-            Some(prepared),
-        )
-    }
-}
-
-impl SysbenchConnection for SqliteSession {
-    async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
-        self.open_transaction(writes)
-    }
-
-    async fn commit(&mut self) -> Result<(), SessionError> {
-        self.end()
-    }
-
-    async fn rollback(&mut self) -> Result<(), SessionError> {
-        self.undo()
-    }
-
-    async fn execute(
-        &mut self,
-        stmt: SysbenchStmt,
-        table: u32,
-        params: &[Param<'_>],
-    ) -> Result<(), SessionError> {
-        let place = self
-            .sysbench
-            .as_ref()
-            .map(|prepared| prepared.place(stmt, table));
-        let place = place.ok_or_else(SessionError::other_work)?;
-        let _turn = if stmt.writes() {
-            self.turn_to_write()
-        } else {
-            None
-        };
-        self.with(place, stmt, params, |statement| {
-            let mut rows = statement.raw_query();
-            while rows.next()?.is_some() {}
-            Ok(())
-        })
-    }
-
-    async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError> {
-        let _turn = self.turn_to_write();
-        self.batch(&SYSBENCH.insert_next(table, row))
-    }
-}
-
 /// What holds of the tables after the plan's script; see [`check::verdicts`]. The database stays as it is.
 pub fn check(path: &Path, sysbench: &Sysbench) -> Result<Vec<ConditionResult>, LoadError> {
     let connection = &open_read_only(path)?;
     let mut client = SqliteClient { connection, path };
     let found = (1..=sysbench.tables).map(|table| {
-        let sql = check::sql(sysbench, table, &SYSBENCH);
+        let sql = check::sql(sysbench, table, &TABLE_SYNTAX);
         table_check(&client.row(&format!("checking {}", table_name(table)), &sql)?)
     });
     let found: Result<Vec<_>, LoadError> = found.collect();

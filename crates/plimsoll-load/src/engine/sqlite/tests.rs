@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use plimsoll_plan::resolved::{Home, Tpcc, TxnMode, Workload};
@@ -18,11 +18,11 @@ use super::load::loading_path;
 use super::*;
 use crate::clock::Clock;
 use crate::engine::LoadControl;
-use crate::engine::Session;
 use crate::engine::contract::contract_of_engines;
+use crate::engine::{Session, WorkSession};
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::Statements;
+use crate::workload::statement::{Access, SqlSession};
 use crate::workload::tpcc::input::{self, Line};
 use crate::workload::tpcc::population::TpccPopulation;
 use crate::workload::tpcc::rows::TpccTable;
@@ -71,7 +71,17 @@ pub(super) fn copy() -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-fn run(session: &mut SqliteSession, input: &Input) -> Result<TxnEnd, SessionError> {
+type TpccSession = WorkSession<SqliteSession>;
+
+fn open(
+    path: &Path,
+    pragmas: &BTreeMap<String, String>,
+    writers: WriterQueue,
+) -> Result<TpccSession, LoadError> {
+    SqliteSession::open(path, pragmas, None, writers, &Workload::Tpcc(TPCC))
+}
+
+fn run(session: &mut TpccSession, input: &Input) -> Result<TxnEnd, SessionError> {
     Clock::real().block_on(session.run(input)).unwrap()
 }
 
@@ -157,7 +167,7 @@ fn all_conditions_hold_after_a_mixed_load_of_many_users() {
             let writers = writers.clone();
             std::thread::spawn(move || {
                 let unsynced = pragmas([("synchronous", "off")]);
-                let mut session = SqliteSession::open(&path, &unsynced, writers).unwrap();
+                let mut session = open(&path, &unsynced, writers).unwrap();
                 let mut source = Source::new(&Workload::Tpcc(TPCC), SEED, 0, user);
                 let mut ends = [[0u32; 2]; 5];
                 for _ in 0..200 {
@@ -381,7 +391,7 @@ const STATE: &str = "SELECT (SELECT sum(d_next_o_id) FROM district), (SELECT cou
 fn a_district_without_new_orders_is_skipped_by_a_delivery() {
     let (_dir, path) = copy();
     let connection = Connection::open(&path).unwrap();
-    let mut session = SqliteSession::open(&path, &pragmas([]), WriterQueue::default()).unwrap();
+    let mut session = open(&path, &pragmas([]), WriterQueue::default()).unwrap();
     connection
         .execute_batch("DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 9")
         .unwrap();
@@ -476,9 +486,8 @@ fn settings_are_applied_shown_and_never_ignored() {
         shown.map(|name| facts[name].as_str()),
         ["wal", "FULL", "4096", "-8000", "5000", "1"]
     );
-    let set = |name: &str, value: &str| {
-        SqliteSession::open(&path, &pragmas([(name, value)]), WriterQueue::default())
-    };
+    let set =
+        |name: &str, value: &str| open(&path, &pragmas([(name, value)]), WriterQueue::default());
     for (name, value, reason) in [
         ("cash_size", "1", "no such PRAGMA"),
         (
@@ -546,14 +555,14 @@ fn failures_are_distinguished_and_leave_no_trace() {
     let before = numbers(&connection, STATE);
     let good = order(&[(8, 2, 10), (7, 1, 9), (7, 2, 1), (9, 1, 5), (10, 1, 6)]);
     let writers = WriterQueue::default();
-    let open = |settings| SqliteSession::open(&path, &settings, writers.clone()).unwrap();
+    let open_with = |settings| open(&path, &settings, writers.clone()).unwrap();
 
     connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let busy = run(&mut open(pragmas([("busy_timeout", "10")])), &good);
+    let busy = run(&mut open_with(pragmas([("busy_timeout", "10")])), &good);
     assert!(matches!(busy, Err(SessionError::Retry(_))), "{busy:?}");
     connection.execute_batch("ROLLBACK").unwrap();
 
-    let read_only = run(&mut open(pragmas([("query_only", "1")])), &good);
+    let read_only = run(&mut open_with(pragmas([("query_only", "1")])), &good);
     assert!(
         matches!(&read_only, Err(SessionError::Failed(why)) if why.contains("cannot be written")),
         "{read_only:?}"
@@ -561,7 +570,7 @@ fn failures_are_distinguished_and_leave_no_trace() {
     assert_eq!(numbers(&connection, STATE), before);
 
     // The page count cannot grow: sooner or later an order finds no room.
-    let mut full = open(pragmas([("max_page_count", "1")]));
+    let mut full = open_with(pragmas([("max_page_count", "1")]));
     let mut ends = (0..2_000).map(|_| run(&mut full, &good));
     let error = ends.find_map(Result::err);
     assert!(
@@ -573,13 +582,16 @@ fn failures_are_distinguished_and_leave_no_trace() {
         district: 1,
         threshold: 10,
     }));
-    let absent = run(&mut open(pragmas([])), &missing);
+    let absent = run(&mut open_with(pragmas([])), &missing);
     assert!(
         matches!(&absent, Err(SessionError::Failed(why)) if why.contains("not loaded for this plan")),
         "{absent:?}"
     );
     // The turn to write has been passed on each time, and no half of an order is left.
-    assert_eq!(run(&mut open(pragmas([])), &good), Ok(TxnEnd::Committed));
+    assert_eq!(
+        run(&mut open_with(pragmas([])), &good),
+        Ok(TxnEnd::Committed)
+    );
     assert_eq!(failures(&check(&path).unwrap()), Vec::<&CheckDetail>::new());
 }
 
@@ -588,10 +600,10 @@ fn a_session_never_waits_for_itself() {
     let (_dir, path) = copy();
     let (done, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let mut session = SqliteSession::open(&path, &pragmas([]), WriterQueue::default()).unwrap();
+        let mut session = open(&path, &pragmas([]), WriterQueue::default()).unwrap();
         let twice = async {
-            session.begin(true).await.unwrap();
-            session.begin(true).await
+            session.connection.begin(Access::Write).await.unwrap();
+            session.connection.begin(Access::Write).await
         };
         done.send(Clock::real().block_on(twice).unwrap()).unwrap();
     });
@@ -644,8 +656,8 @@ fn sessions_that_open_leave_the_locks_of_others_alone() {
         let is_ours = |line: &&str| line.contains(&own) && line.contains(&file);
         all.lines().filter(is_ours).count()
     };
-    let open = || SqliteSession::open(&path, &pragmas([]), WriterQueue::default()).unwrap();
-    let mut first = open();
+    let open_one = || open(&path, &pragmas([]), WriterQueue::default()).unwrap();
+    let mut first = open_one();
     assert_eq!(
         run(&mut first, &order(&[(8, 2, 10)])),
         Ok(TxnEnd::Committed)
@@ -654,6 +666,6 @@ fn sessions_that_open_leave_the_locks_of_others_alone() {
         locks() > 0,
         "a session on a log is known to other processes"
     );
-    let _second = open();
+    let _second = open_one();
     assert!(locks() > 0);
 }

@@ -5,31 +5,18 @@ use super::connect::check_url;
 use crate::engine::sql::guard::{self, Use};
 use crate::engine::sql::{Boolean, CatalogTypes, Dialect, OldestServer, Scripts, SqlClient};
 use crate::error::LoadError;
-use crate::workload::sysbench::sql::{SysbenchDialect, SysbenchStmt, numbered};
+use crate::workload::statement::TableSyntax;
 
-/// sysbench has no driver for it: as for PostgreSQL, where it can be.
-pub(crate) static SYSBENCH: SysbenchDialect = SysbenchDialect {
+pub(crate) static TABLE_SYNTAX: TableSyntax = TableSyntax {
     id: "INTEGER NOT NULL IDENTITY(1, 1)",
     table_options: "",
     integer: "bigint",
     length: "len",
     next_id: None,
-    prepared: |stmt, table, text| {
-        let text = numbered(&text, "@P");
-        match stmt {
-            // A sum of integers is an integer, and may be too large for one.
-            SysbenchStmt::SumRange => text.replace("SUM(k)", "SUM(CAST(k AS bigint))"),
-            // An id is given to a row only where that is asked for, of one table at a time.
-            SysbenchStmt::Insert => {
-                format!("SET IDENTITY_INSERT {table} ON; {text}; SET IDENTITY_INSERT {table} OFF")
-            }
-            _ => text,
-        }
-    },
 };
 
 pub static DIALECT: Dialect = Dialect {
-    sysbench: &SYSBENCH,
+    table_syntax: &TABLE_SYNTAX,
     connect: |conninfo| Ok(Box::new(SqlserverClient::connect(conninfo)?)),
     check_url,
     try_lock: |client, schema, purpose| lock(client, schema, purpose),

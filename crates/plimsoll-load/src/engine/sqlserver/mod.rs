@@ -11,9 +11,9 @@ mod connect;
 mod dialect;
 mod failure;
 mod insight;
+mod procedures;
 mod session;
 mod statements;
-mod sysbench;
 #[cfg(all(test, feature = "test-sqlserver"))]
 mod tests;
 mod tls;

@@ -1,31 +1,22 @@
 //! One virtual user's connection.
 
-use std::fmt;
-
 use futures_util::TryStreamExt;
-use plimsoll_plan::resolved::TxnMode;
-use tiberius::{Command, CommandItem, QueryItem, ToSql};
+use tiberius::{QueryItem, ToSql};
 
 use super::client::rows;
 use super::connect::{Tds, connect};
-use super::dialect::{DIALECT, try_lock};
-use super::failure::SqlserverFailure;
+use super::dialect::{DIALECT, TABLE_SYNTAX, try_lock};
+use super::failure::{DUPLICATES, SqlserverFailure};
+use super::procedures;
 use super::statements::text;
-use super::values::{RpcParam, amount, value};
-use crate::engine::Session;
+use super::values::{RpcParam, value};
+use crate::engine::ServerSession;
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
-use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::{Param, Rows, Statements};
-use crate::workload::tpcc::input::{self, CustomerBy};
-use crate::workload::tpcc::rows::TpccTable;
-use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::tpcc::transactions;
-use crate::workload::{Input, sysbench};
-
-/// The error that `plimsoll_new_order` throws for an unused item.
-const UNUSED_ITEM: u32 = 50_001;
+use crate::session::SessionError;
+use crate::workload::statement::{Access, Param, Rows, SqlSession, TableSyntax};
+use crate::workload::work::{Work, WorkKind};
 
 /// Ends what an error may have left open.
 const ROLL_BACK: &str = "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION";
@@ -34,29 +25,20 @@ const WITHOUT_BEGIN: &str = "SET IMPLICIT_TRANSACTIONS ON";
 
 /// A connection with what its work needs.
 pub struct SqlserverSession {
-    client: Tds,
-    pub(super) work: SqlserverWork,
+    pub(super) client: Tds,
+    /// By their numbers.
+    texts: Vec<String>,
+    /// See [`Work::retries_duplicates`].
+    retries_duplicates: bool,
     /// That of the last transaction.
     isolation: Isolation,
     /// That of transactions that only read: they see one state of the data.
-    of_readers: Isolation,
-    round_trips: u64,
-}
-
-/// What the session's statements are for.
-pub(super) enum SqlserverWork {
-    Procedures,
-    /// By [`TpccStmt`].
-    Statements(Vec<String>),
-    /// `texts` in the order of `prepared`.
-    Sysbench {
-        prepared: sysbench::sql::Prepared,
-        texts: Vec<String>,
-    },
+    pub(super) of_readers: Isolation,
+    pub(super) round_trips: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Isolation {
+pub(super) enum Isolation {
     ReadCommitted,
     RepeatableRead,
     Snapshot,
@@ -72,96 +54,47 @@ impl Isolation {
     }
 }
 
-impl SqlserverWork {
-    fn data(&self) -> &'static str {
-        match self {
-            Self::Procedures | Self::Statements(_) => "TPC-C",
-            Self::Sysbench { .. } => "sysbench",
-        }
+/// Fails where the work has nothing to work on.
+fn probe(work: &Work) -> String {
+    if matches!(work.kind, WorkKind::TpccProcedures) {
+        return procedures::PROBE.into();
     }
-
-    fn texts(&self) -> &[String] {
-        match self {
-            Self::Procedures => &[],
-            Self::Statements(texts) | Self::Sysbench { texts, .. } => texts,
-        }
-    }
-}
-
-/// What a session is opened for.
-pub(super) struct Opening {
-    pub work: SqlserverWork,
-    /// Fails where the work has nothing to work on.
-    pub probe: String,
-    /// Whether its transactions are of several statements.
-    pub has_transactions: bool,
-}
-
-/// A row of each.
-pub(super) fn probe<T: fmt::Display>(tables: impl IntoIterator<Item = T>) -> String {
-    let tables = tables.into_iter();
+    let tables = work.tables.iter();
     tables
         .map(|table| format!("SELECT TOP (1) 1 FROM {table};"))
         .collect()
 }
 
-impl SqlserverSession {
-    /// Opens a connection and keeps loaders out of the schema as long as it lives.
-    pub async fn open(conninfo: &str, schema: &str, mode: TxnMode) -> Result<Self, LoadError> {
-        let opening = match mode {
-            TxnMode::Procedures => Opening {
-                work: SqlserverWork::Procedures,
-                probe: "EXEC plimsoll_stock_level 1, 1, 10".into(),
-                has_transactions: false,
-            },
-            TxnMode::Statements => {
-                let texts = TpccStmt::ALL.iter().map(|&stmt| text(stmt));
-                Opening {
-                    work: SqlserverWork::Statements(texts.collect()),
-                    probe: probe(TpccTable::ALL.iter().map(|table| table.name())),
-                    has_transactions: true,
-                }
-            }
-        };
-        Self::prepare(conninfo, schema, opening).await
-    }
-
-    pub(super) async fn prepare(
-        conninfo: &str,
-        schema: &str,
-        opening: Opening,
-    ) -> Result<Self, LoadError> {
-        let Opening {
-            work,
-            probe,
-            has_transactions,
-        } = opening;
+impl ServerSession for SqlserverSession {
+    async fn connect(conninfo: &str, schema: &str, work: &Work) -> Result<Self, LoadError> {
         let mut client = connect(conninfo).await?;
         keep(&mut client, schema).await?;
-        let data = work.data();
-        let unprepared = |failure: SqlserverFailure| {
-            let error = failure.classify();
-            error.of_preparing(|searched| not_loaded(data, schema, searched))
-        };
         let mut session = Self {
             client,
-            work,
+            texts: work.statements.iter().map(text).collect(),
+            retries_duplicates: work.retries_duplicates,
             isolation: Isolation::ReadCommitted,
             of_readers: Isolation::RepeatableRead,
             round_trips: 0,
         };
+        let unprepared = |failure: SqlserverFailure| {
+            let error = failure.classify();
+            error.of_preparing(|searched| not_loaded(work.data, schema, searched))
+        };
         let used = DIALECT.of_schema(DIALECT.use_schema, schema);
-        for sql in [&used, Isolation::ReadCommitted.text(), &probe] {
+        for sql in [&used, Isolation::ReadCommitted.text(), &probe(work)] {
             session.batch(sql).await.map_err(unprepared)?;
         }
         session.of_readers = readers(&mut session.client).await?;
-        if has_transactions {
+        if work.has_transactions {
             session.batch(WITHOUT_BEGIN).await.map_err(unprepared)?;
         }
         session.round_trips = 0;
         Ok(session)
     }
+}
 
+impl SqlserverSession {
     /// Statements that are executed as they are; their results are received and left unread.
     pub(super) async fn batch(&mut self, sql: &str) -> Result<(), SqlserverFailure> {
         self.round_trips += 1;
@@ -171,14 +104,13 @@ impl SqlserverSession {
         Ok(())
     }
 
-    /// Executes the work's statement of this number.
-    pub(super) async fn read(
+    async fn read(
         &mut self,
         statement: usize,
         params: &[Param<'_>],
     ) -> Result<Rows, SqlserverFailure> {
         self.round_trips += 1;
-        let text = &self.work.texts()[statement];
+        let text = &self.texts[statement];
         let params: Vec<RpcParam<'_>> = params.iter().copied().map(RpcParam).collect();
         let answer = self.client.query(text.as_str(), &dynamic(&params)).await;
         let mut answer = answer.map_err(|error| SqlserverFailure::from(&error))?;
@@ -191,38 +123,37 @@ impl SqlserverSession {
         Ok(rows)
     }
 
-    /// The same; gives how many rows it changed.
     async fn change(
         &mut self,
         statement: usize,
         params: &[Param<'_>],
-    ) -> Result<u64, SqlserverFailure> {
+    ) -> Result<(), SqlserverFailure> {
         self.round_trips += 1;
-        let text = &self.work.texts()[statement];
+        let text = &self.texts[statement];
         let params: Vec<RpcParam<'_>> = params.iter().copied().map(RpcParam).collect();
-        let changed = received(self.client.execute(text.as_str(), &dynamic(&params)).await)?;
-        Ok(changed.total())
+        received(self.client.execute(text.as_str(), &dynamic(&params)).await).map(drop)
     }
 
-    pub(super) async fn end(&mut self, sql: &str) -> Result<(), SessionError> {
+    async fn end(&mut self, sql: &str) -> Result<(), SessionError> {
         self.batch(sql).await.map_err(error)
     }
 
-    pub(super) async fn roll_back(&mut self) -> Result<(), SessionError> {
+    async fn roll_back(&mut self) -> Result<(), SessionError> {
         self.end(ROLL_BACK).await
     }
 
-    /// One call, one round trip, one database transaction. The results are received and left unread.
-    async fn call(&mut self, input: &input::TpccInput) -> Result<(), SqlserverFailure> {
-        self.round_trips += 1;
-        let answer = command(input, self.of_readers).exec(&mut self.client).await;
-        let mut answer = answer.map_err(|error| SqlserverFailure::from(&error))?;
-        while let Some(_item) = received::<Option<CommandItem>>(answer.try_next().await)? {}
-        Ok(())
+    /// A failed statement of the work.
+    fn classify(&self, failure: SqlserverFailure) -> SessionError {
+        let duplicate = failure.code.is_some_and(|code| DUPLICATES.contains(&code));
+        if self.retries_duplicates && duplicate {
+            SessionError::Retry(failure.text)
+        } else {
+            error(failure)
+        }
     }
 
-    /// Whatever went wrong, the next attempt begins outside of a transaction.
-    async fn failed(&mut self, failure: SqlserverFailure) -> SessionError {
+    /// Whatever went wrong with a call, the next attempt begins outside of a transaction.
+    pub(super) async fn failed_call(&mut self, failure: SqlserverFailure) -> SessionError {
         match error(failure) {
             lost @ SessionError::Lost(_) => lost,
             other => self.roll_back().await.err().unwrap_or(other),
@@ -243,7 +174,7 @@ fn dynamic<'a>(params: &'a [RpcParam<'a>]) -> Vec<&'a dyn ToSql> {
     params.iter().map(|own| own as &dyn ToSql).collect()
 }
 
-fn received<T>(answer: tiberius::Result<T>) -> Result<T, SqlserverFailure> {
+pub(super) fn received<T>(answer: tiberius::Result<T>) -> Result<T, SqlserverFailure> {
     answer.map_err(|error| SqlserverFailure::from(&error))
 }
 
@@ -275,96 +206,12 @@ pub(super) fn error(failure: SqlserverFailure) -> SessionError {
     failure.classify().of_session()
 }
 
-/// One of the two is given, the other is left out.
-fn bind_customer<'a>(command: &mut Command<'a>, customer: &'a CustomerBy) {
-    match customer {
-        CustomerBy::Id(id) => command.bind_param("@in_c", *id),
-        CustomerBy::LastName(name) => command.bind_param("@in_last", name.as_str()),
-    }
-}
-
-/// The remote call with its arguments.
-fn command(input: &input::TpccInput, of_readers: Isolation) -> Command<'_> {
-    match input {
-        input::TpccInput::NewOrder(order) => {
-            let mut lines = String::new();
-            order.write_lines(&mut lines);
-            let mut command = Command::new("plimsoll_new_order");
-            command.bind_param("@in_w", order.warehouse);
-            command.bind_param("@in_d", order.district);
-            command.bind_param("@in_c", order.customer);
-            command.bind_param("@in_count", order.lines.len() as i32);
-            command.bind_param("@in_all_local", i32::from(order.is_local()));
-            command.bind_param("@in_lines", lines);
-            command
-        }
-        input::TpccInput::Payment(payment) => {
-            let mut command = Command::new("plimsoll_payment");
-            command.bind_param("@in_w", payment.warehouse);
-            command.bind_param("@in_d", payment.district);
-            command.bind_param("@in_c_w", payment.customer_warehouse);
-            command.bind_param("@in_c_d", payment.customer_district);
-            bind_customer(&mut command, &payment.customer);
-            command.bind_param("@in_amount", amount(payment.amount_cents));
-            command
-        }
-        input::TpccInput::OrderStatus(status) => {
-            let mut command = Command::new("plimsoll_order_status");
-            command.bind_param("@in_w", status.warehouse);
-            command.bind_param("@in_d", status.district);
-            let has_snapshot = of_readers == Isolation::Snapshot;
-            command.bind_param("@in_snapshot", i32::from(has_snapshot));
-            bind_customer(&mut command, &status.customer);
-            command
-        }
-        input::TpccInput::Delivery(delivery) => {
-            let mut command = Command::new("plimsoll_delivery");
-            command.bind_param("@in_w", delivery.warehouse);
-            command.bind_param("@in_carrier", delivery.carrier);
-            command
-        }
-        input::TpccInput::StockLevel(level) => {
-            let mut command = Command::new("plimsoll_stock_level");
-            command.bind_param("@in_w", level.warehouse);
-            command.bind_param("@in_d", level.district);
-            command.bind_param("@in_threshold", level.threshold);
-            command
-        }
-    }
-}
-
-impl Session for SqlserverSession {
-    async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
-        match (input, &self.work) {
-            (Input::Tpcc(input), SqlserverWork::Statements(_)) => {
-                transactions::run(self, input).await
-            }
-            (Input::Tpcc(input), SqlserverWork::Procedures) => match self.call(input).await {
-                Ok(()) => Ok(TxnEnd::Committed),
-                Err(failure) if failure.code == Some(UNUSED_ITEM) => Ok(TxnEnd::RolledBack),
-                Err(failure) => Err(self.failed(failure).await),
-            },
-            (Input::Sysbench(input), SqlserverWork::Sysbench { .. }) => {
-                sysbench::transactions::run(self, input).await
-            }
-            (Input::Tpcc(_), SqlserverWork::Sysbench { .. }) | (Input::Sysbench(_), _) => {
-                Err(SessionError::other_work())
-            }
-        }
-    }
-
-    fn take_round_trips(&mut self) -> u64 {
-        std::mem::take(&mut self.round_trips)
-    }
-}
-
-impl Statements<TpccStmt> for SqlserverSession {
-    /// The first statement begins it. What only reads sees one state: an order and its lines belong together.
-    async fn begin(&mut self, writes: bool) -> Result<(), SessionError> {
-        let wanted = if writes {
-            Isolation::ReadCommitted
-        } else {
-            self.of_readers
+impl SqlSession for SqlserverSession {
+    /// The first statement begins it.
+    async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
+        let wanted = match access {
+            Access::Write | Access::Read => Isolation::ReadCommitted,
+            Access::ReadSnapshot => self.of_readers,
         };
         if self.isolation != wanted {
             self.end(wanted.text()).await?;
@@ -381,11 +228,34 @@ impl Statements<TpccStmt> for SqlserverSession {
         self.roll_back().await
     }
 
-    async fn query(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<Rows, SessionError> {
-        self.read(id as usize, params).await.map_err(error)
+    async fn query(
+        &mut self,
+        statement: impl Into<usize>,
+        params: &[Param<'_>],
+    ) -> Result<Rows, SessionError> {
+        let rows = self.read(statement.into(), params).await;
+        rows.map_err(|failure| self.classify(failure))
     }
 
-    async fn execute(&mut self, id: TpccStmt, params: &[Param<'_>]) -> Result<u64, SessionError> {
-        self.change(id as usize, params).await.map_err(error)
+    async fn execute(
+        &mut self,
+        statement: impl Into<usize>,
+        params: &[Param<'_>],
+    ) -> Result<(), SessionError> {
+        let changed = self.change(statement.into(), params).await;
+        changed.map_err(|failure| self.classify(failure))
+    }
+
+    async fn execute_text(&mut self, sql: &str) -> Result<(), SessionError> {
+        let done = self.batch(sql).await;
+        done.map_err(|failure| self.classify(failure))
+    }
+
+    fn table_syntax(&self) -> &'static TableSyntax {
+        &TABLE_SYNTAX
+    }
+
+    fn take_round_trips(&mut self) -> u64 {
+        std::mem::take(&mut self.round_trips)
     }
 }

@@ -6,8 +6,9 @@ use plimsoll_record::message::CheckDetail;
 use plimsoll_record::message::check::RowBound;
 
 use super::random::{C_GROUPS, PAD_GROUPS, length};
-use super::sql::{SysbenchDialect, table_name};
+use super::sql::table_name;
 use crate::workload::ConditionResult;
+use crate::workload::statement::TableSyntax;
 
 /// What [`sql`] finds in one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,10 +22,10 @@ pub struct TableCheck {
 }
 
 /// Columns as in [`TableCheck`]; reads the table once, without trusting an index.
-pub fn sql(sysbench: &Sysbench, table: u32, dialect: &SysbenchDialect) -> String {
+pub fn sql(sysbench: &Sysbench, table: u32, syntax: &TableSyntax) -> String {
     let rows = sysbench.rows;
-    let integer = dialect.integer;
-    let length_of = dialect.length;
+    let integer = syntax.integer;
+    let length_of = syntax.length;
     format!(
         "SELECT count(*), count(CASE WHEN id BETWEEN 1 AND {rows} THEN 1 END), \
          CAST(coalesce(sum(CAST(CASE WHEN id BETWEEN 1 AND {rows} THEN id END AS {integer})), 0) AS {integer}), \

@@ -1,7 +1,5 @@
 //! sysbench's OLTP scripts, after sysbench 1.0.20 (`oltp_common.lua` and `oltp_*.lua`): the same tables, the same
 //! statements in the same order, the same random draws, run by plimsoll's own sessions.
-//!
-//! An engine gives its [`sql::SysbenchDialect`] and a [`transactions::SysbenchConnection`]; nothing else here knows which one it is.
 
 pub mod check;
 pub mod generator;

@@ -2,21 +2,7 @@
 
 use plimsoll_plan::resolved::{Script, Sysbench};
 
-/// What databases write differently: data, and one function for what is in none of it.
-pub struct SysbenchDialect {
-    /// Type of the ids.
-    pub id: &'static str,
-    /// Behind the columns of a table.
-    pub table_options: &'static str,
-    /// The type that a sum of ids is read as.
-    pub integer: &'static str,
-    /// The function that counts a text's characters.
-    pub length: &'static str,
-    /// What an INSERT has in the place of an id that the database finds; `None`: it leaves the column out.
-    pub next_id: Option<&'static str>,
-    /// A statement on this table as the database wants it; parameters are `?`.
-    pub prepared: fn(SysbenchStmt, &str, String) -> String,
-}
+use crate::workload::statement::{Statement, StatementKind, TableSyntax};
 
 /// A prepared statement of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
@@ -56,18 +42,31 @@ impl SysbenchStmt {
         }
     }
 
-    /// `{}` stands for the table, `?` for parameters.
+    /// `{}` stands for the table.
     fn text(self) -> &'static str {
         match self {
-            Self::PointSelect => "SELECT c FROM {} WHERE id=?",
-            Self::SimpleRange => "SELECT c FROM {} WHERE id BETWEEN ? AND ?",
-            Self::SumRange => "SELECT SUM(k) FROM {} WHERE id BETWEEN ? AND ?",
-            Self::OrderRange => "SELECT c FROM {} WHERE id BETWEEN ? AND ? ORDER BY c",
-            Self::DistinctRange => "SELECT DISTINCT c FROM {} WHERE id BETWEEN ? AND ? ORDER BY c",
-            Self::IndexUpdate => "UPDATE {} SET k=k+1 WHERE id=?",
-            Self::TextUpdate => "UPDATE {} SET c=? WHERE id=?",
-            Self::Delete => "DELETE FROM {} WHERE id=?",
-            Self::Insert => "INSERT INTO {} (id, k, c, pad) VALUES (?, ?, ?, ?)",
+            Self::PointSelect => "SELECT c FROM {} WHERE id=$1",
+            Self::SimpleRange => "SELECT c FROM {} WHERE id BETWEEN $1 AND $2",
+            Self::SumRange => "SELECT SUM(k) FROM {} WHERE id BETWEEN $1 AND $2",
+            Self::OrderRange => "SELECT c FROM {} WHERE id BETWEEN $1 AND $2 ORDER BY c",
+            Self::DistinctRange => {
+                "SELECT DISTINCT c FROM {} WHERE id BETWEEN $1 AND $2 ORDER BY c"
+            }
+            Self::IndexUpdate => "UPDATE {} SET k=k+1 WHERE id=$1",
+            Self::TextUpdate => "UPDATE {} SET c=$1 WHERE id=$2",
+            Self::Delete => "DELETE FROM {} WHERE id=$1",
+            Self::Insert => "INSERT INTO {} (id, k, c, pad) VALUES ($1, $2, $3, $4)",
+        }
+    }
+
+    /// The statement on this table.
+    fn statement(self, table: u32) -> Statement {
+        Statement {
+            kind: match self {
+                Self::Insert => StatementKind::GivesId,
+                _ => StatementKind::Plain,
+            },
+            ..Statement::plain(self.text().replace("{}", &table_name(table)))
         }
     }
 }
@@ -93,44 +92,27 @@ pub fn create_index(table: u32) -> String {
     format!("CREATE INDEX k_{table} ON {}(k)", table_name(table))
 }
 
-impl SysbenchDialect {
-    pub fn create_table(&self, table: u32) -> String {
-        format!(
-            "CREATE TABLE {}(id {}, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
-             pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)){}",
-            table_name(table),
-            self.id,
-            self.table_options,
-        )
-    }
-
-    /// Where the database finds the id.
-    pub fn insert_next(&self, table: u32, row: &NewRow) -> String {
-        let NewRow { k, c, pad } = row;
-        let (column, value) = match self.next_id {
-            Some(value) => ("id, ", format!("{value}, ")),
-            None => ("", String::new()),
-        };
-        format!(
-            "INSERT INTO {} ({column}k, c, pad) VALUES ({value}{k}, '{c}', '{pad}')",
-            table_name(table)
-        )
-    }
-
-    pub(crate) fn prepare(&self, stmt: SysbenchStmt, table: u32) -> String {
-        let name = table_name(table);
-        let text = stmt.text().replace("{}", &name);
-        (self.prepared)(stmt, &name, text)
-    }
+pub fn create_table(table: u32, syntax: &TableSyntax) -> String {
+    format!(
+        "CREATE TABLE {}(id {}, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
+         pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)){}",
+        table_name(table),
+        syntax.id,
+        syntax.table_options,
+    )
 }
 
-/// `$1`, `$2`, … in the places of `?`, where `$` is the sign.
-pub fn numbered(text: &str, sign: &str) -> String {
-    let mut parts = text.split('?');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts
-        .zip(1..)
-        .fold(first, |text, (part, n)| format!("{text}{sign}{n}{part}"))
+/// Where the database finds the id.
+pub fn insert_next(table: u32, row: &NewRow, syntax: &TableSyntax) -> String {
+    let NewRow { k, c, pad } = row;
+    let (column, value) = match syntax.next_id {
+        Some(value) => ("id, ", format!("{value}, ")),
+        None => ("", String::new()),
+    };
+    format!(
+        "INSERT INTO {} ({column}k, c, pad) VALUES ({value}{k}, '{c}', '{pad}')",
+        table_name(table)
+    )
 }
 
 /// The statements that a session of a script prepares, and where each is among them.
@@ -158,15 +140,15 @@ impl Prepared {
         }
     }
 
-    pub fn texts(&self, dialect: &SysbenchDialect) -> Vec<String> {
-        let own = SysbenchStmt::ALL
+    pub fn statements(&self) -> Vec<Statement> {
+        SysbenchStmt::ALL
             .iter()
-            .filter(|stmt| stmt.is_in(self.script));
-        own.flat_map(|&stmt| (1..=self.tables).map(move |table| dialect.prepare(stmt, table)))
+            .filter(|stmt| stmt.is_in(self.script))
+            .flat_map(|stmt| (1..=self.tables).map(|table| stmt.statement(table)))
             .collect()
     }
 
-    /// Place in [`Self::texts`].
+    /// Place in [`Self::statements`].
     pub fn place(&self, stmt: SysbenchStmt, table: u32) -> usize {
         self.before[stmt as usize] * self.tables as usize + table as usize - 1
     }
@@ -177,15 +159,6 @@ mod tests {
     use super::*;
     use crate::workload::sysbench::population::testing::SMALL;
 
-    static PLAIN: SysbenchDialect = SysbenchDialect {
-        id: "INTEGER NOT NULL",
-        table_options: "",
-        integer: "INTEGER",
-        length: "length",
-        next_id: None,
-        prepared: |_, _, text| text,
-    };
-
     #[test]
     fn statements_are_found_where_they_are() {
         for &script in Script::ALL {
@@ -194,21 +167,18 @@ mod tests {
                 tables: 3,
                 ..SMALL
             });
-            let texts = prepared.texts(&PLAIN);
+            let statements = prepared.statements();
             let own: Vec<SysbenchStmt> = SysbenchStmt::ALL
                 .iter()
                 .copied()
                 .filter(|stmt| stmt.is_in(script))
                 .collect();
-            assert_eq!(texts.len(), own.len() * 3);
-            for (stmt, table) in own
-                .into_iter()
-                .flat_map(|stmt| (1..=3).map(move |table| (stmt, table)))
-            {
-                assert_eq!(
-                    texts[prepared.place(stmt, table)],
-                    PLAIN.prepare(stmt, table)
-                );
+            assert_eq!(statements.len(), own.len() * 3);
+            for stmt in own {
+                for table in 1..=3 {
+                    let found = &statements[prepared.place(stmt, table)];
+                    assert_eq!(*found, stmt.statement(table));
+                }
             }
         }
     }

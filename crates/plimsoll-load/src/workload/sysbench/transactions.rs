@@ -1,60 +1,39 @@
-//! Carrying out an input on any engine.
+//! Carrying out an input on any connection. Results are received in full and left unread, as sysbench does.
 
 use super::input::{Bracket, NewRow, Operation, SysbenchInput};
-use super::sql::SysbenchStmt;
+use super::sql::{Prepared, SysbenchStmt, insert_next};
 use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::Param;
-
-/// What an engine's session gives. Results are received in full and left unread, as sysbench does.
-#[allow(async_fn_in_trait)]
-pub trait SysbenchConnection {
-    /// `writes` lets an engine with a single writer queue for it now.
-    async fn begin(&mut self, writes: bool) -> Result<(), SessionError>;
-    async fn commit(&mut self) -> Result<(), SessionError>;
-    async fn rollback(&mut self) -> Result<(), SessionError>;
-    async fn execute(
-        &mut self,
-        stmt: SysbenchStmt,
-        table: u32,
-        params: &[Param<'_>],
-    ) -> Result<(), SessionError>;
-    /// See [`super::sql::SysbenchDialect::insert_next`].
-    async fn insert_next(&mut self, table: u32, row: &NewRow) -> Result<(), SessionError>;
-}
+use crate::workload::statement::{Access, Param, SqlSession, end};
 
 /// Runs one attempt. On an error the database transaction is rolled back before it is returned.
 pub async fn run(
-    session: &mut impl SysbenchConnection,
+    session: &mut impl SqlSession,
+    prepared: &Prepared,
     input: &SysbenchInput,
 ) -> Result<TxnEnd, SessionError> {
-    if input.bracket == Bracket::Autocommit {
-        return operations(session, input).await.map(|()| TxnEnd::Committed);
-    }
-    session.begin(input.bracket == Bracket::Writes).await?;
-    let done = match operations(session, input).await {
-        Ok(()) => session.commit().await,
-        Err(error) => Err(error),
+    let access = match input.bracket {
+        Bracket::Autocommit => {
+            return operations(session, prepared, input).await;
+        }
+        Bracket::Reads => Access::Read,
+        Bracket::Writes => Access::Write,
     };
-    match done {
-        Ok(()) => Ok(TxnEnd::Committed),
-        Err(lost @ SessionError::Lost(_)) => Err(lost),
-        // An attempt that could not be rolled back has left an unusable connection.
-        Err(error) => match session.rollback().await {
-            Err(lost @ SessionError::Lost(_)) => Err(lost),
-            _ => Err(error),
-        },
-    }
+    session.begin(access).await?;
+    let done = operations(session, prepared, input).await;
+    end(session, done).await
 }
 
 async fn operations(
-    session: &mut impl SysbenchConnection,
+    session: &mut impl SqlSession,
+    prepared: &Prepared,
     input: &SysbenchInput,
-) -> Result<(), SessionError> {
+) -> Result<TxnEnd, SessionError> {
     let int = |value: i32| Param::Int(i64::from(value));
     for operation in &input.operations {
         match operation {
             Operation::OfId { stmt, table, id } => {
-                session.execute(*stmt, *table, &[int(*id)]).await?
+                let place = prepared.place(*stmt, *table);
+                session.execute(place, &[int(*id)]).await?;
             }
             Operation::Range {
                 stmt,
@@ -62,29 +41,27 @@ async fn operations(
                 first,
                 last,
             } => {
-                session
-                    .execute(*stmt, *table, &[int(*first), int(*last)])
-                    .await?;
+                let place = prepared.place(*stmt, *table);
+                session.execute(place, &[int(*first), int(*last)]).await?;
             }
             Operation::SetText { table, c, id } => {
-                session
-                    .execute(
-                        SysbenchStmt::TextUpdate,
-                        *table,
-                        &[Param::Text(c), int(*id)],
-                    )
-                    .await?;
+                let place = prepared.place(SysbenchStmt::TextUpdate, *table);
+                session.execute(place, &[Param::Text(c), int(*id)]).await?;
             }
             Operation::Insert {
                 table,
                 id,
                 row: NewRow { k, c, pad },
             } => {
+                let place = prepared.place(SysbenchStmt::Insert, *table);
                 let row = [int(*id), int(*k), Param::Text(c), Param::Text(pad)];
-                session.execute(SysbenchStmt::Insert, *table, &row).await?;
+                session.execute(place, &row).await?;
             }
-            Operation::InsertNext { table, row } => session.insert_next(*table, row).await?,
+            Operation::InsertNext { table, row } => {
+                let sql = insert_next(*table, row, session.table_syntax());
+                session.execute_text(&sql).await?;
+            }
         }
     }
-    Ok(())
+    Ok(TxnEnd::Committed)
 }

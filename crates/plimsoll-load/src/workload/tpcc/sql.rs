@@ -1,8 +1,6 @@
-//! The statements of the client-side transactions, in SQL that PostgreSQL and SQLite (3.35 and later) both accept.
-//!
-//! Parameters are `$1`, `$2`, … (SQLite: `?1`, `?2`, …); `{now}` stands for the engine's current time. Amounts come back
-//! as [`crate::workload::statement::Value::Cents`] or, where an engine stores cents as integers, `Int`; rates likewise as `Rate` or
-//! `Int` ten-thousandths; times as `Int` microseconds since 1970.
+//! The statements of the client-side transactions.
+
+use crate::workload::statement::{ComparedName, Statement, StatementKind};
 
 /// A statement, named after what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray)]
@@ -78,16 +76,31 @@ const PAY_CUSTOMER: &str = "UPDATE customer SET c_balance = c_balance - $4, c_yt
        c_credit, c_credit_lim, c_discount, c_balance,
        CASE c_credit WHEN 'BC' THEN substr(c_data, 1, 200) END";
 
-const TAKE_NEW_ORDER: &str =
-    "DELETE FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 AND no_o_id =
-       (SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1)
-     RETURNING no_o_id";
-
 impl TpccStmt {
     pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
+    /// The statement as engines translate it.
+    pub fn statement(self) -> Statement {
+        Statement {
+            sql: self.sql().into(),
+            amount: self.amount(),
+            name: match self {
+                Self::CustomersByName => Some(ComparedName {
+                    param: 3,
+                    length: 16,
+                }),
+                _ => None,
+            },
+            kind: match self {
+                Self::TakeNewOrder => StatementKind::TakeFirst,
+                Self::AnyNewOrder => StatementKind::Latest,
+                _ => StatementKind::Plain,
+            },
+        }
+    }
+
     /// The parameter that is an amount of money, counted from 1.
-    pub fn amount(self) -> Option<usize> {
+    fn amount(self) -> Option<usize> {
         match self {
             Self::PayWarehouse => Some(2),
             Self::PayDistrict => Some(3),
@@ -98,8 +111,7 @@ impl TpccStmt {
         }
     }
 
-    /// The statement's text; see the module's documentation for its parameters and `{now}`.
-    pub fn sql(self) -> &'static str {
+    fn sql(self) -> &'static str {
         match self {
             Self::OrderingCustomer => {
                 "SELECT w_tax, c_discount, c_last, c_credit FROM warehouse, customer
@@ -146,7 +158,9 @@ impl TpccStmt {
                 "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line
                  WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3"
             }
-            Self::TakeNewOrder => TAKE_NEW_ORDER,
+            Self::TakeNewOrder => {
+                "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id"
+            }
             Self::AnyNewOrder => "SELECT 1 FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 LIMIT 1",
             Self::DeliverOrder => {
                 "UPDATE orders SET o_carrier_id = $4 WHERE o_w_id = $1 AND o_d_id = $2 AND o_id = $3 RETURNING o_c_id"
@@ -165,6 +179,13 @@ impl TpccStmt {
                  WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id >= $3 AND ol_o_id < $4 AND s_quantity < $5"
             }
         }
+    }
+}
+
+/// Its place among [`TpccStmt::ALL`].
+impl From<TpccStmt> for usize {
+    fn from(stmt: TpccStmt) -> Self {
+        stmt as Self
     }
 }
 

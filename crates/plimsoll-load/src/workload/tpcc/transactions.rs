@@ -13,35 +13,21 @@ use super::input::{
 use super::random::DISTRICTS;
 use super::sql::TpccStmt;
 use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::{Param, Rows, Statements, Value};
+use crate::workload::statement::{Access, Param, Rows, SqlSession, Value, end};
 
 /// Runs one attempt. On an error the database transaction is rolled back before it is returned.
-pub async fn run<S: Statements<TpccStmt>>(
-    session: &mut S,
-    input: &TpccInput,
-) -> Result<TxnEnd, SessionError> {
-    session
-        .begin(matches!(
-            input,
-            TpccInput::NewOrder(_) | TpccInput::Payment(_) | TpccInput::Delivery(_)
-        ))
-        .await?;
-    let end = match profile(session, input).await {
-        Ok(TxnEnd::Committed) => session.commit().await.map(|()| TxnEnd::Committed),
-        Ok(TxnEnd::RolledBack) => return session.rollback().await.map(|()| TxnEnd::RolledBack),
-        Err(error) => Err(error),
+pub async fn run(session: &mut impl SqlSession, input: &TpccInput) -> Result<TxnEnd, SessionError> {
+    let access = match input {
+        TpccInput::NewOrder(_) | TpccInput::Payment(_) | TpccInput::Delivery(_) => Access::Write,
+        // An order and its lines belong together.
+        TpccInput::OrderStatus(_) | TpccInput::StockLevel(_) => Access::ReadSnapshot,
     };
-    match end {
-        Err(SessionError::Lost(_)) | Ok(_) => end,
-        // An attempt that could not be rolled back has left an unusable connection.
-        Err(error) => match session.rollback().await {
-            Err(lost @ SessionError::Lost(_)) => Err(lost),
-            _ => Err(error),
-        },
-    }
+    session.begin(access).await?;
+    let done = profile(session, input).await;
+    end(session, done).await
 }
 
-async fn profile<S: Statements<TpccStmt>>(
+async fn profile<S: SqlSession>(
     session: &mut S,
     input: &TpccInput,
 ) -> Result<TxnEnd, SessionError> {
@@ -104,7 +90,7 @@ struct Ordered {
 }
 
 /// Clause 2.4.2. Gives nothing when an unused item makes it roll back.
-async fn new_order<S: Statements<TpccStmt>>(
+async fn new_order<S: SqlSession>(
     session: &mut S,
     input: &NewOrder,
 ) -> Result<Option<Ordered>, SessionError> {
@@ -165,7 +151,7 @@ async fn new_order<S: Statements<TpccStmt>>(
 
 /// One line: looks the item up, takes it from stock, notes it under `key` (order, district, warehouse, number). Gives the
 /// amount in cents and whether it is of the brand, or nothing for the unused item.
-async fn order_line<S: Statements<TpccStmt>>(
+async fn order_line<S: SqlSession>(
     session: &mut S,
     key: [Param<'_>; 4],
     order: &NewOrder,
@@ -227,7 +213,7 @@ fn total(sum_cents: i64, discount: i64, w_tax: i64, d_tax: i64) -> i64 {
 }
 
 /// Clause 2.5.2.2: of n customers of that name, sorted by first name, the one at n/2 rounded up.
-async fn by_name<S: Statements<TpccStmt>>(
+async fn by_name<S: SqlSession>(
     session: &mut S,
     w: i32,
     d: i32,
@@ -253,10 +239,7 @@ fn middle(n: usize) -> usize {
 }
 
 /// Clause 2.5.2.
-async fn payment<S: Statements<TpccStmt>>(
-    session: &mut S,
-    input: &Payment,
-) -> Result<(), SessionError> {
+async fn payment<S: SqlSession>(session: &mut S, input: &Payment) -> Result<(), SessionError> {
     let w = input.warehouse;
     let d = input.district;
     let cw = input.customer_warehouse;
@@ -300,14 +283,11 @@ async fn payment<S: Statements<TpccStmt>>(
         amount,
         Param::Text(&data),
     ];
-    session
-        .execute(TpccStmt::InsertHistory, &history)
-        .await
-        .map(drop)
+    session.execute(TpccStmt::InsertHistory, &history).await
 }
 
 /// Clause 2.6.2.
-async fn order_status<S: Statements<TpccStmt>>(
+async fn order_status<S: SqlSession>(
     session: &mut S,
     input: &OrderStatus,
 ) -> Result<(), SessionError> {
@@ -345,10 +325,7 @@ async fn order_status<S: Statements<TpccStmt>>(
 /// Deviation from clause 2.7.2: no queue and no result file. The user waits for the delivery, and its time is measured.
 /// A district without an undelivered order is skipped (clause 2.7.4.2); skipped ones are not counted towards the clause's
 /// 1 %.
-async fn delivery<S: Statements<TpccStmt>>(
-    session: &mut S,
-    input: &Delivery,
-) -> Result<usize, SessionError> {
+async fn delivery<S: SqlSession>(session: &mut S, input: &Delivery) -> Result<usize, SessionError> {
     let w = input.warehouse;
     let mut delivered = 0;
     for d in 1..=DISTRICTS {
@@ -387,7 +364,7 @@ const TAKE_ATTEMPTS: usize = 10;
 ///
 /// Under READ COMMITTED the statement may wait for another delivery of the same order and then, when that commits, finds
 /// nothing although younger orders are left. Nothing found is therefore believed only after a look-up of its own.
-async fn take_new_order<S: Statements<TpccStmt>>(
+async fn take_new_order<S: SqlSession>(
     session: &mut S,
     w: i32,
     d: i32,
@@ -414,7 +391,7 @@ async fn take_new_order<S: Statements<TpccStmt>>(
 }
 
 /// Clause 2.8.2: items below the threshold among the lines of the district's last 20 orders.
-async fn stock_level<S: Statements<TpccStmt>>(
+async fn stock_level<S: SqlSession>(
     session: &mut S,
     input: &StockLevel,
 ) -> Result<i64, SessionError> {

@@ -69,8 +69,8 @@ fn what_only_reads_sees_one_snapshot_and_writes_nothing() {
     let _turn = shared.turn();
     block_on(async {
         let client = client(&shared).await;
-        let mut session = session(&shared, TxnMode::Statements).await;
-        session.begin(false).await.unwrap();
+        let mut session = session(&shared, TxnMode::Statements).await.connection;
+        session.begin(Access::ReadSnapshot).await.unwrap();
         let district = [Param::Int(1), Param::Int(6)];
         let before = session
             .query(TpccStmt::NextOrderNumber, &district)

@@ -33,9 +33,8 @@ fn a_killed_connection_is_lost_with_the_reason() {
             (TxnMode::Procedures, "SELECT plimsoll_stock_level%"),
             (TxnMode::Statements, "COMMIT%"),
         ] {
-            let mut session = PostgresSession::open(&conninfo, SCHEMA, mode)
-                .await
-                .unwrap();
+            let session = WorkSession::open(&conninfo, SCHEMA, &tpcc(mode)).await;
+            let mut session: WorkSession<PostgresSession> = session.unwrap();
             session.run(&level).await.unwrap();
             assert!(client.execute(kill, &[&last]).await.unwrap() >= 1);
             let lost = session.run(&level).await;
@@ -59,10 +58,10 @@ fn a_session_that_the_server_ended_is_lost_with_the_reason() {
             "options='-c idle_in_transaction_session_timeout=2000 ",
         );
         let conninfo = conninfo.replace("application_name=plimsoll", "application_name=idle");
-        let mut session = PostgresSession::open(&conninfo, SCHEMA, TxnMode::Statements)
-            .await
-            .unwrap();
-        session.begin(true).await.unwrap();
+        let work = Work::new(&tpcc(TxnMode::Statements));
+        let session = PostgresSession::connect(&conninfo, SCHEMA, &work).await;
+        let mut session = session.unwrap();
+        session.begin(Access::Write).await.unwrap();
         let district = [Param::Int(1), Param::Int(6)];
         session
             .query(TpccStmt::NextOrderNumber, &district)
@@ -205,7 +204,7 @@ fn values_survive_the_server() {
                 Param::Text("c"),
                 Param::Int(1_000_000),
             ];
-            let rows = session.rows_of(sql, &params).await.unwrap();
+            let rows = session.connection.rows_of(sql, &params).await.unwrap();
             let sign = if cents < 0 { "-" } else { "" };
             let text = format!("{sign}{}.{:02}", cents.abs() / 100, cents.abs() % 100);
             let expected = [
@@ -226,14 +225,20 @@ fn values_survive_the_server() {
             ];
             assert_eq!(rows, [expected]);
         }
-        let nan = session.rows_of("SELECT 'NaN'::numeric", &[]).await;
+        let nan = session
+            .connection
+            .rows_of("SELECT 'NaN'::numeric", &[])
+            .await;
         let why = nan.unwrap_err().text;
         assert!(
             why.contains("cannot be read: NUMERIC is not a finite number"),
             "{why}"
         );
         let text = [Param::Text("x")];
-        let wrong = session.rows_of("SELECT $1::integer", &text).await;
+        let wrong = session
+            .connection
+            .rows_of("SELECT $1::integer", &text)
+            .await;
         assert!(wrong.is_err(), "a text is no integer");
     });
 }

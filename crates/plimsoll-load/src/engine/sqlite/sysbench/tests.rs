@@ -8,7 +8,10 @@ use tempfile::TempDir;
 use super::*;
 use crate::clock::Clock;
 use crate::engine::Session;
+use crate::engine::contract::TPCC;
 use crate::engine::contract::sysbench::SMALL;
+use crate::engine::sqlite::{SqliteSession, WriterQueue};
+use crate::session::SessionError;
 use crate::workload::Source;
 
 fn place() -> (TempDir, PathBuf) {
@@ -74,9 +77,10 @@ fn a_full_disk_is_no_failure_like_others() {
         .query_row("PRAGMA page_count", [], |row| row.get(0))
         .unwrap();
     let limit = BTreeMap::from([("max_page_count".to_owned(), (pages + 2).to_string())]);
-    let session = SqliteSession::open_sysbench(&path, &limit, WriterQueue::default(), &sysbench);
+    let workload = Workload::Sysbench(sysbench);
+    let session = SqliteSession::open(&path, &limit, None, WriterQueue::default(), &workload);
     let mut session = session.unwrap();
-    let mut source = Source::new(&Workload::Sysbench(sysbench), 7, 0, 0);
+    let mut source = Source::new(&workload, 7, 0, 0);
     let ended = (0..10_000).find_map(|_| {
         Clock::real()
             .block_on(session.run(&source.next()))
@@ -96,7 +100,10 @@ fn a_full_disk_is_no_failure_like_others() {
 fn a_session_carries_out_its_own_workload_only() {
     let (_dir, path) = place();
     load_small(&path, &SMALL);
-    let mut session = SqliteSession::open(&path, &BTreeMap::new(), WriterQueue::default()).unwrap();
+    let tpcc = Workload::Tpcc(TPCC);
+    let writers = WriterQueue::default();
+    let session = SqliteSession::open(&path, &BTreeMap::new(), None, writers, &tpcc);
+    let mut session = session.unwrap();
     let input = Source::new(&Workload::Sysbench(SMALL), 7, 0, 0).next();
     let refused = Clock::real().block_on(session.run(&input)).unwrap();
     assert_eq!(refused, Err(SessionError::other_work()));
