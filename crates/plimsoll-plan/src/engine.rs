@@ -13,18 +13,32 @@ mod sqlserver;
 pub use info::{DataCost, EngineInfo, ServerInfo};
 pub use kind::{EngineKind, ManagedKind, ServerKind};
 
-impl EngineKind {
-    pub fn info(self) -> &'static EngineInfo {
-        match self {
-            Self::Mock => &mock::INFO,
-            Self::Sqlite => &sqlite::INFO,
-            Self::Postgres => &postgres::INFO,
-            Self::Mariadb => &mariadb::INFO,
-            Self::Mysql => &mysql::INFO,
-            Self::Sqlserver => &sqlserver::INFO,
+macro_rules! descriptions {
+    (
+        embedded: $($Embedded:ident in $embedded:ident),+;
+        servers: $($Server:ident in $server:ident),+;
+    ) => {
+        impl EngineKind {
+            pub fn info(self) -> &'static EngineInfo {
+                match self {
+                    $(Self::$Embedded => &$embedded::INFO,)+
+                    $(Self::$Server => &$server::INFO,)+
+                }
+            }
         }
-    }
 
+        impl ServerKind {
+            pub fn info(self) -> &'static ServerInfo {
+                match self {
+                    $(Self::$Server => &$server::SERVER,)+
+                }
+            }
+        }
+    };
+}
+kind::for_each_engine!(descriptions);
+
+impl EngineKind {
     pub fn has_procedures(self) -> bool {
         self.info().has_procedures
     }
@@ -55,17 +69,6 @@ impl ManagedKind {
 }
 
 impl ServerKind {
-    pub const ALL: [Self; 4] = [Self::Postgres, Self::Mariadb, Self::Mysql, Self::Sqlserver];
-
-    pub fn info(self) -> &'static ServerInfo {
-        match self {
-            Self::Postgres => &postgres::SERVER,
-            Self::Mariadb => &mariadb::SERVER,
-            Self::Mysql => &mysql::SERVER,
-            Self::Sqlserver => &sqlserver::SERVER,
-        }
-    }
-
     pub fn managed(self) -> Option<ManagedKind> {
         self.info().managed
     }

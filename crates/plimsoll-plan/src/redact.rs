@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::engine::ServerKind;
 use crate::secret_option::{SHOWN, redact_options};
 
 const KEY: &str = "password";
@@ -22,16 +23,6 @@ const KEYS: [&str; 14] = [
     "token",
     "sst_auth",
 ];
-/// As they begin URLs, also such as were mistyped.
-const SCHEMES: [&str; 6] = [
-    "postgres",
-    "postgresql",
-    "mariadb",
-    "mysql",
-    "sqlserver",
-    "mssql",
-];
-
 /// Bytes in which a URL has its first colon.
 const LONGEST_BEGINNING: usize = 1024;
 
@@ -99,9 +90,7 @@ fn redact_urls(text: &str, whole: bool) -> String {
         };
         out.push_str(&text[done..start]);
         done = start;
-        let is_server = SCHEMES
-            .iter()
-            .any(|known| text[scheme.clone()].eq_ignore_ascii_case(known));
+        let is_server = is_servers(&text[scheme.clone()]);
         let password = password_in(region).or_else(|| bad_port(region).filter(|_| is_server));
         if let Some(password) = password {
             out.push_str(&region[..password.start]);
@@ -176,9 +165,7 @@ fn mistyped(text: &str, from: usize) -> Option<UrlStart> {
     colons.find_map(|colon| {
         let scheme = scheme_start(&text[..colon]);
         let rest = &text[colon + 1..];
-        let is_known = SCHEMES
-            .iter()
-            .any(|known| text[scheme..colon].eq_ignore_ascii_case(known));
+        let is_known = is_servers(&text[scheme..colon]);
         let goes_on = !rest.starts_with("//") && !rest.starts_with(char::is_whitespace);
         (is_known && goes_on && scheme >= from).then_some(UrlStart {
             scheme: scheme..colon,
@@ -197,15 +184,21 @@ fn without_scheme(text: &str, from: usize) -> Option<UrlStart> {
         let beginning = &value[..value.floor_char_boundary(LONGEST_BEGINNING)];
         let line = beginning.lines().next().unwrap_or_default();
         let scheme = &line[..line.find(':')?];
-        let has_scheme = line.contains("://")
-            || SCHEMES
-                .iter()
-                .any(|known| scheme.eq_ignore_ascii_case(known));
+        let has_scheme = line.contains("://") || is_servers(scheme);
         (!has_scheme).then_some(UrlStart {
             scheme: rest..rest,
             rest,
         })
     })
+}
+
+/// Whether URLs of a server begin with this scheme.
+fn is_servers(scheme: &str) -> bool {
+    ServerKind::ALL
+        .iter()
+        .flat_map(|server| server.schemes())
+        .filter_map(|known| known.strip_suffix("://"))
+        .any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 fn scheme_start(before: &str) -> usize {

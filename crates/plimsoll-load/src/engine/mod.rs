@@ -16,6 +16,7 @@ pub mod postgres;
 mod readings;
 pub mod server;
 mod server_url;
+mod servers;
 pub(crate) mod sql;
 pub mod sqlite;
 pub mod sqlserver;
@@ -28,8 +29,8 @@ pub use crate::control::LoadControl;
 use crate::session::{SessionError, TxnEnd};
 pub use crate::workload::ConditionResult;
 use crate::workload::Input;
-pub use opener::{AnySession, Opener};
-pub use work_session::{ServerSession, WorkSession};
+pub use opener::{AnySession, Opener, ServerSession};
+pub use work_session::{ServerConnection, WorkSession};
 
 /// One connection, used by one virtual user at a time.
 ///

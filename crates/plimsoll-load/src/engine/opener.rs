@@ -5,49 +5,101 @@ use std::path::Path;
 use plimsoll_plan::resolved::{ServerKind, Workload};
 use plimsoll_record::lane::{Endpoint, GeneratorShare, LaneSpec};
 
-use super::mariadb::MariadbSession;
 use super::mock::MockSession;
-use super::postgres::PostgresSession;
+use super::servers::for_each_server;
 use super::sqlite::{SimulatedSession, SqliteSession, WriterQueue};
-use super::sqlserver::SqlserverSession;
+#[cfg(test)]
+use super::work_session::ServerConnection;
 use super::work_session::WorkSession;
 use crate::clock::LaneClock;
 use crate::engine::Session;
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::Input;
+#[cfg(test)]
+use crate::workload::statement::SqlSession;
 
-/// The call on whichever session it is.
-macro_rules! on_any {
-    ($any:expr, $session:ident => $call:expr) => {
-        match $any {
-            AnySession::Mock($session) => $call,
-            AnySession::Sqlite($session) => $call,
-            AnySession::SimulatedSqlite($session) => $call,
-            AnySession::Postgres($session) => $call,
-            AnySession::Mariadb($session) => $call,
-            AnySession::Sqlserver($session) => $call,
+macro_rules! server_session {
+    ($($Kind:ident in $folder:ident,)+) => {
+        /// A session on any server.
+        pub enum ServerSession {
+            $($Kind(Box<WorkSession<super::$folder::Session>>),)+
+        }
+
+        impl ServerSession {
+            async fn open(
+                engine: ServerKind,
+                conninfo: &str,
+                schema: &str,
+                workload: &Workload,
+            ) -> Result<Self, LoadError> {
+                Ok(match engine {
+                    $(ServerKind::$Kind => Self::$Kind(Box::new(
+                        WorkSession::open(conninfo, schema, workload).await?,
+                    )),)+
+                })
+            }
+
+            /// The server's number of the connection.
+            #[cfg(test)]
+            pub async fn connection_id(&mut self) -> u32 {
+                match self {
+                    $(Self::$Kind(session) => session.connection.connection_id().await,)+
+                }
+            }
+
+            /// A setting of the session.
+            #[cfg(test)]
+            pub async fn set(&mut self, sql: &str) {
+                let set = match self {
+                    $(Self::$Kind(session) => session.connection.execute_text(sql).await,)+
+                };
+                set.expect("a setting of the session");
+            }
+        }
+
+        impl Session for ServerSession {
+            async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
+                match self {
+                    $(Self::$Kind(session) => session.run(input).await,)+
+                }
+            }
+
+            fn take_round_trips(&mut self) -> u64 {
+                match self {
+                    $(Self::$Kind(session) => session.take_round_trips(),)+
+                }
+            }
         }
     };
 }
+for_each_server!(server_session);
 
 /// A session of any engine.
 pub enum AnySession {
     Mock(Box<MockSession>),
     Sqlite(Box<WorkSession<SqliteSession>>),
     SimulatedSqlite(Box<SimulatedSession>),
-    Postgres(Box<WorkSession<PostgresSession>>),
-    Mariadb(Box<WorkSession<MariadbSession>>),
-    Sqlserver(Box<WorkSession<SqlserverSession>>),
+    Server(ServerSession),
 }
 
 impl Session for AnySession {
     async fn run(&mut self, input: &Input) -> Result<TxnEnd, SessionError> {
-        on_any!(self, session => session.run(input).await)
+        match self {
+            Self::Mock(session) => session.run(input).await,
+            Self::Sqlite(session) => session.run(input).await,
+            Self::SimulatedSqlite(session) => session.run(input).await,
+            Self::Server(session) => session.run(input).await,
+        }
     }
 
     fn take_round_trips(&mut self) -> u64 {
-        on_any!(self, session => session.take_round_trips())
+        match self {
+            Self::Mock(session) => session.take_round_trips(),
+            Self::Sqlite(session) => session.take_round_trips(),
+            Self::SimulatedSqlite(session) => session.take_round_trips(),
+            Self::Server(session) => session.take_round_trips(),
+        }
     }
 }
 
@@ -99,21 +151,8 @@ impl Opener {
                 conninfo,
                 schema,
             } => {
-                let workload = &self.workload;
-                Ok(match engine {
-                    ServerKind::Postgres => {
-                        let session = WorkSession::open(conninfo, schema, workload).await?;
-                        AnySession::Postgres(Box::new(session))
-                    }
-                    ServerKind::Mariadb | ServerKind::Mysql => {
-                        let session = WorkSession::open(conninfo, schema, workload).await?;
-                        AnySession::Mariadb(Box::new(session))
-                    }
-                    ServerKind::Sqlserver => {
-                        let session = WorkSession::open(conninfo, schema, workload).await?;
-                        AnySession::Sqlserver(Box::new(session))
-                    }
-                })
+                let session = ServerSession::open(*engine, conninfo, schema, &self.workload);
+                Ok(AnySession::Server(session.await?))
             }
         }
     }

@@ -1,13 +1,10 @@
 //! Passwords that a URL leaves to the environment, for machines that have another environment.
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use plimsoll_plan::resolved::{Credential, ServerKind};
 use plimsoll_record::lane::Endpoint;
-use url::Url;
 
 use super::client_environment::{ClientEnvironment, PROCESS};
-use super::mariadb::address::MariadbAddress;
-use super::postgres;
+use super::servers;
 
 /// The endpoint with what this process's environment adds to its URL. For sending only: it must not be stored.
 pub fn with_password_of_environment(endpoint: Endpoint) -> Endpoint {
@@ -32,30 +29,8 @@ fn completed(
     conninfo: Credential,
     environment: &ClientEnvironment<'_>,
 ) -> Credential {
-    let completed = match engine {
-        ServerKind::Postgres => postgres::address::completed(&conninfo, environment),
-        ServerKind::Mariadb | ServerKind::Mysql => {
-            MariadbAddress::completed(&conninfo, environment)
-        }
-        ServerKind::Sqlserver => environment
-            .variable(engine.password_variable())
-            .and_then(|password| with_url_password(engine, &conninfo, &password))
-            .map(Credential::from),
-    };
+    let completed = (servers::engine(engine).complete_password)(&conninfo, environment);
     completed.unwrap_or(conninfo)
-}
-
-fn with_url_password(engine: ServerKind, conninfo: &str, password: &str) -> Option<String> {
-    let rest = engine.rest_of(conninfo)?;
-    let mut url = Url::parse(&format!("server://{rest}")).ok()?;
-    if url.password().is_some() {
-        return None;
-    }
-    let password = utf8_percent_encode(password, NON_ALPHANUMERIC).to_string();
-    url.set_password(Some(&password)).ok()?;
-    let scheme = conninfo.strip_suffix(rest)?;
-    let with_password = url.as_str().strip_prefix("server://")?;
-    Some(format!("{scheme}{with_password}"))
 }
 
 #[cfg(test)]
@@ -63,6 +38,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::engine::mariadb::address::MariadbAddress;
+    use crate::engine::postgres;
     use crate::engine::server_url::ServerUrl;
 
     /// The text for a process elsewhere, where this one has that password.
@@ -94,11 +71,14 @@ mod tests {
                 let expected = MariadbAddress { password: password.clone().into(), ..MariadbAddress::parse(text).unwrap() };
                 prop_assert_eq!(MariadbAddress::parse(&with).unwrap(), expected, "{}", text);
             }
-            let text = "mssql://sa@h:1433?encrypt=false";
-            let kind = ServerKind::Sqlserver;
-            let with = with_password(kind, text, &password);
-            let expected = ServerUrl { password: Some(password.into()), ..ServerUrl::parse(text, kind).unwrap() };
-            prop_assert_eq!(ServerUrl::parse(&with, kind), Ok(expected), "{}", text);
+            for kind in ServerKind::ALL.into_iter().filter(|kind| kind.managed().is_none()) {
+                let text = kind.example_url();
+                let with = with_password(kind, text, &password);
+                let expected = ServerUrl {
+                    password: Some(password.clone().into()), ..ServerUrl::parse(text, kind).unwrap()
+                };
+                prop_assert_eq!(ServerUrl::parse(&with, kind), Ok(expected), "{}", text);
+            }
         }
     }
 
@@ -114,7 +94,12 @@ mod tests {
         }
         let with = with_password(ServerKind::Mariadb, "mariadb://u:own@h/db", "other");
         assert_eq!(&*MariadbAddress::parse(&with).unwrap().password, "own");
-        let text = "mssql://u:own@h";
-        assert_eq!(&*with_password(ServerKind::Sqlserver, text, "other"), text);
+        for kind in ServerKind::ALL
+            .into_iter()
+            .filter(|kind| kind.managed().is_none())
+        {
+            let text = kind.example_url().replace('@', ":own@");
+            assert_eq!(*with_password(kind, &text, "other"), text);
+        }
     }
 }

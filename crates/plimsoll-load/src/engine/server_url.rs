@@ -1,7 +1,7 @@
 //! URLs of servers: `scheme://user:password@host:port/database?option=value`, signs other than letters and digits being
 //! percent-encoded.
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use plimsoll_plan::resolved::{Credential, ServerKind};
 use url::{ParseError, Url};
 
@@ -59,6 +59,24 @@ impl ServerUrl {
     }
 }
 
+/// The URL with this password, unless it has one; what cannot be parsed stays as it is.
+pub(crate) fn with_password(
+    kind: ServerKind,
+    conninfo: &str,
+    password: &str,
+) -> Option<Credential> {
+    let rest = kind.rest_of(conninfo)?;
+    let mut url = Url::parse(&format!("server://{rest}")).ok()?;
+    if url.password().is_some() {
+        return None;
+    }
+    let password = utf8_percent_encode(password, NON_ALPHANUMERIC).to_string();
+    url.set_password(Some(&password)).ok()?;
+    let scheme = conninfo.strip_suffix(rest)?;
+    let with_password = url.as_str().strip_prefix("server://")?;
+    Some(format!("{scheme}{with_password}").into())
+}
+
 fn option(pair: &str) -> (String, String) {
     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
     (decoded(name), decoded(value))
@@ -89,7 +107,7 @@ mod tests {
             ],
         };
         assert_eq!(ServerUrl::parse(url, ServerKind::Mysql), Ok(expected));
-        assert!(ServerUrl::parse(url, ServerKind::Sqlserver).is_err());
+        assert!(ServerUrl::parse(url, ServerKind::Mariadb).is_err());
         for port in ["0", "65536", "x"] {
             let wrong = ServerUrl::parse(&format!("mysql://h:{port}/db"), ServerKind::Mysql);
             assert_eq!(wrong, Err("its port is none from 1 to 65535"), "{port}");

@@ -7,13 +7,16 @@ use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
 use crate::workload::Input;
 use crate::workload::statement::SqlSession;
-use crate::workload::work::{TpccProcedures, Work, WorkKind};
+use crate::workload::work::{SessionWork, TpccProcedures, WorkKind};
 
 /// A connection to a server, for a workload's statements or procedures.
 #[allow(async_fn_in_trait)]
-pub trait ServerSession: SqlSession + TpccProcedures + Sized {
+pub trait ServerConnection: SqlSession + TpccProcedures + Sized {
     /// Opens a connection with all that the work needs prepared, and keeps loaders out of the schema as long as it lives.
-    async fn connect(conninfo: &str, schema: &str, work: &Work) -> Result<Self, LoadError>;
+    async fn connect(conninfo: &str, schema: &str, work: &SessionWork) -> Result<Self, LoadError>;
+    /// The server's number of the connection.
+    #[cfg(test)]
+    async fn connection_id(&mut self) -> u32;
 }
 
 /// Runs the inputs of one workload on a connection.
@@ -25,7 +28,7 @@ pub struct WorkSession<S> {
 
 impl<S> WorkSession<S> {
     /// On a connection that was opened for this work.
-    pub fn new(connection: S, work: Work) -> Self {
+    pub fn new(connection: S, work: SessionWork) -> Self {
         Self {
             connection,
             kind: work.kind,
@@ -33,13 +36,13 @@ impl<S> WorkSession<S> {
     }
 }
 
-impl<S: ServerSession> WorkSession<S> {
+impl<S: ServerConnection> WorkSession<S> {
     pub async fn open(
         conninfo: &str,
         schema: &str,
         workload: &Workload,
     ) -> Result<Self, LoadError> {
-        let work = Work::new(workload);
+        let work = SessionWork::new(workload);
         let connection = S::connect(conninfo, schema, &work).await?;
         Ok(Self::new(connection, work))
     }

@@ -180,7 +180,7 @@ pub struct TableSyntax {
 
 /// What a transaction is going to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum TxnAccess {
     Write,
     /// Each statement may see what was committed before it.
     Read,
@@ -192,7 +192,7 @@ pub enum Access {
 #[allow(async_fn_in_trait)]
 pub trait SqlSession {
     /// Opens a database transaction; an engine with a single writer queues for it now.
-    async fn begin(&mut self, access: Access) -> Result<(), SessionError>;
+    async fn begin(&mut self, access: TxnAccess) -> Result<(), SessionError>;
     async fn commit(&mut self) -> Result<(), SessionError>;
     async fn rollback(&mut self) -> Result<(), SessionError>;
     async fn query(

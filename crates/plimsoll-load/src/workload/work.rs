@@ -13,7 +13,7 @@ use crate::session::{SessionError, TxnEnd};
 
 /// What an engine prepares for a workload.
 #[derive(Debug, Clone)]
-pub struct Work {
+pub struct SessionWork {
     pub kind: WorkKind,
     /// The workload's name in messages.
     pub data: &'static str,
@@ -44,7 +44,7 @@ pub trait TpccProcedures {
     }
 }
 
-impl Work {
+impl SessionWork {
     pub fn new(workload: &Workload) -> Self {
         match workload {
             Workload::Tpcc(tpcc) => Self::tpcc(tpcc.mode),

@@ -7,7 +7,8 @@ use crate::resolved::{EngineKind, WithoutLimits};
 use crate::units::Nanos;
 use crate::value::{At, Decimal, RawSize, RawText, RawTime, Setting, Whole, bounds};
 
-const ONLY_EXISTING: &str = "only an existing server has one: engine = \"postgres\", \"mariadb\", \"mysql\" or \"sqlserver\"";
+const ONLY_EXISTING: &str =
+    "only an existing server has one, with an engine such as \"postgres\" or \"mariadb\"";
 const SCHEMA: &str = "only an existing server needs one, see `url`";
 const OTHERS_TABLES: &str = "only an existing server has tables that plimsoll did not make";
 const NO_SETTINGS: &str = "the mock has none: remove them";

@@ -331,7 +331,7 @@ warehouses = 1
     11:7: this is not the URL of a server
       help: url = "postgres://user@host:5432/database" or url = "mariadb://user@host:3306" or url = "mysql://user@host:3306" or url = "mssql://user@host:1433"
     14:7: `url` is not supported for sqlite
-      help: only an existing server has one: engine = "postgres", "mariadb", "mysql" or "sqlserver"
+      help: only an existing server has one, with an engine such as "postgres" or "mariadb"
     15:10: `schema` is not supported for sqlite
       help: only an existing server needs one, see `url`
     16:8: `mock` is not supported for sqlite

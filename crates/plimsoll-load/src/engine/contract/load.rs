@@ -44,15 +44,7 @@ pub fn complete_and_used_again(engine: Engine) {
         Engine::Sqlite => {
             "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
         }
-        POSTGRES => "SELECT count(*) FROM pg_indexes WHERE schemaname = 'plimsoll'",
-        Engine::Server(ServerKind::Sqlserver) => {
-            "SELECT count(*) FROM sys.indexes i JOIN sys.objects o ON o.object_id = i.object_id
-             WHERE o.type = 'U' AND i.type > 0"
-        }
-        Engine::Server(_) => {
-            "SELECT count(DISTINCT TABLE_NAME, INDEX_NAME) FROM information_schema.STATISTICS
-             WHERE TABLE_SCHEMA = 'plimsoll'"
-        }
+        Engine::Server(kind) => server_sql(kind).count_indexes,
     };
     let expected = if engine == Engine::Sqlite { 4 } else { 10 };
     assert_eq!(client.number(indexes), expected);
@@ -118,12 +110,7 @@ pub fn cancel(place: &Place, workload: &Workload) {
 
 pub fn cut_off(kind: ServerKind) {
     let shared = Shared::get(Engine::Server(kind));
-    // Babelfish finds no database whose name has its mark around names.
-    let name = match kind {
-        ServerKind::Sqlserver => "cut `off by' \\",
-        _ => "cut `off\" by' \\",
-    };
-    let place = shared.other(name);
+    let place = shared.other(server_sql(kind).odd_schema);
     cancel(&place, &OTHER);
     let again = place.load(&OTHER, IfOther::Refuse, &LoadControl::default());
     assert_eq!(again.unwrap(), Loaded::Fresh);

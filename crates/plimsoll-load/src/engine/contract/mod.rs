@@ -20,6 +20,7 @@ use tokio::runtime::Runtime;
 use crate::clock::{Clock, LaneClock};
 use crate::engine::Session;
 use crate::engine::server::{IfOther, MANAGED_SCHEMA, ManagedServer, Target};
+use crate::engine::servers::engine;
 use crate::engine::sql::SqlClient;
 use crate::engine::{
     AnySession, CheckedData, ConditionResult, LoadControl, Loaded, Opener, sqlite,
@@ -30,6 +31,8 @@ use crate::session::{SessionError, TxnEnd};
 use crate::workload::Input;
 use crate::workload::tpcc::input::{self, CustomerBy, Line};
 
+use server_sql::ContractSql;
+
 pub mod encryption;
 pub mod load;
 pub mod managed;
@@ -38,6 +41,7 @@ pub mod ownership;
 pub mod rows;
 pub mod same;
 pub mod server;
+pub mod server_sql;
 pub mod sysbench;
 pub mod transactions;
 
@@ -256,21 +260,21 @@ impl Engine {
     fn age(self, column: &str) -> String {
         match self {
             Self::Sqlite => format!("(unixepoch('subsec') - {column} / 1000000)"),
-            POSTGRES => format!("extract(epoch FROM now() - {column})"),
-            Self::Server(ServerKind::Sqlserver) => {
-                format!("DATEDIFF(SECOND, {column}, SYSUTCDATETIME())")
-            }
-            Self::Server(_) => format!("TIMESTAMPDIFF(SECOND, {column}, UTC_TIMESTAMP(6))"),
+            Self::Server(kind) => server_sql(kind).age.replace("{column}", column),
         }
     }
 
     /// The function that counts a text's characters.
     fn length(self) -> &'static str {
         match self {
-            Self::Server(ServerKind::Sqlserver) => "len",
-            _ => "length",
+            Self::Sqlite => "length",
+            Self::Server(kind) => engine(kind).dialect.table_syntax.length,
         }
     }
+}
+
+fn server_sql(kind: ServerKind) -> &'static ContractSql {
+    engine(kind).contract
 }
 
 /// SQL for 1 where that is so, else 0.
@@ -422,19 +426,15 @@ impl User {
     /// A setting of the session.
     pub fn set(&mut self, sql: &str) {
         match &mut self.session {
-            AnySession::Mariadb(session) => self.runtime.block_on(session.connection.set(sql)),
-            _ => panic!("no session of MariaDB's"),
+            AnySession::Server(session) => self.runtime.block_on(session.set(sql)),
+            _ => panic!("no server"),
         }
     }
 
     /// The server's number of the connection.
     fn id(&mut self) -> u32 {
         match &mut self.session {
-            AnySession::Postgres(session) => self.runtime.block_on(session.connection.backend()),
-            AnySession::Mariadb(session) => session.connection.id,
-            AnySession::Sqlserver(session) => {
-                self.runtime.block_on(session.connection.connection_id())
-            }
+            AnySession::Server(session) => self.runtime.block_on(session.connection_id()),
             AnySession::Mock(_) | AnySession::Sqlite(_) | AnySession::SimulatedSqlite(_) => {
                 panic!("no server")
             }
@@ -527,13 +527,12 @@ pub struct Shared {
 
 impl Shared {
     pub fn get(engine: Engine) -> Arc<Self> {
-        static SHARED: [Mutex<Option<Arc<Shared>>>; 5] = [const { Mutex::new(None) }; 5];
+        const ENGINES: usize = ServerKind::ALL.len() + 1;
+        static SHARED: [Mutex<Option<Arc<Shared>>>; ENGINES] =
+            [const { Mutex::new(None) }; ENGINES];
         let place = match engine {
             Engine::Sqlite => 0,
-            POSTGRES => 1,
-            MARIADB => 2,
-            Engine::Server(ServerKind::Sqlserver) => 3,
-            Engine::Server(_) => 4,
+            Engine::Server(kind) => 1 + kind as usize,
         };
         let mut shared = SHARED[place].lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(shared.get_or_insert_with(|| Arc::new(Self::start(engine))))
@@ -612,10 +611,10 @@ impl Shared {
     /// A table in that schema, as SQL names it.
     pub fn qualified(&self, schema: &str, table: &str) -> String {
         let schema = self.target().dialect().identifier(schema);
-        match self.engine {
-            Engine::Server(ServerKind::Sqlserver) => format!("{schema}.dbo.{table}"),
-            _ => format!("{schema}.{table}"),
-        }
+        let qualified = server_sql(self.target().engine).qualified;
+        qualified
+            .replace("{schema}", &schema)
+            .replace("{table}", table)
     }
 
     /// Where TPC-C's data is.

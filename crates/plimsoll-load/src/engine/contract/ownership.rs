@@ -2,6 +2,7 @@
 
 use plimsoll_plan::resolved::Script;
 
+use super::server_sql::PartOfOthers;
 use super::sysbench::{SMALL, Tables};
 use super::*;
 use crate::engine::sql::part::TablePart;
@@ -172,13 +173,7 @@ pub fn foreign_procedure(kind: ServerKind) {
     let tables = Tables::of_server(kind, "foreign_procedure");
     tables.create_schema();
     let mut client = tables.place.client();
-    client.execute(match kind {
-        ServerKind::Postgres => {
-            "CREATE FUNCTION plimsoll_delivery(integer, integer) RETURNS text LANGUAGE sql AS $$ SELECT 'mine' $$"
-        }
-        ServerKind::Sqlserver => "CREATE PROCEDURE plimsoll_delivery AS SELECT 'mine'",
-        _ => "CREATE PROCEDURE plimsoll_delivery(a int, b int) SELECT 'mine'",
-    });
+    client.execute(server_sql(kind).create_procedure);
     let workload = Workload::Tpcc(TPCC);
     let control = LoadControl::default();
     let loaded = tables
@@ -195,11 +190,7 @@ pub fn foreign_procedure(kind: ServerKind) {
         );
     }
     assert!(clean::clean(tables.target()).unwrap().names.is_empty());
-    let call = match kind {
-        ServerKind::Postgres => "SELECT plimsoll_delivery(1, 2)",
-        ServerKind::Sqlserver => "EXEC plimsoll_delivery",
-        _ => "CALL plimsoll_delivery(1, 2)",
-    };
+    let call = server_sql(kind).call_procedure;
     assert_eq!(client.column(call), ["mine"]);
 }
 
@@ -209,20 +200,20 @@ pub fn dependents(kind: ServerKind) {
     tables.load(&ONE_ROW, IfOther::Refuse).unwrap();
     let more = Sysbench { rows: 2, ..ONE_ROW };
     let mut client = tables.place.client();
-    let mut others = vec![
-        (
-            "CREATE VIEW totals AS SELECT k FROM sbtest1",
-            "DROP VIEW totals",
-            "view ",
-        ),
-        (
-            "CREATE TABLE notes (id integer, CONSTRAINT to_ours FOREIGN KEY (id) REFERENCES sbtest1 (id))",
-            "DROP TABLE notes",
-            "to_ours",
-        ),
+    let everywhere = [
+        PartOfOthers {
+            create: "CREATE VIEW totals AS SELECT k FROM sbtest1",
+            drop: "DROP VIEW totals",
+            name: "view ",
+        },
+        PartOfOthers {
+            create: "CREATE TABLE notes (id integer, CONSTRAINT to_ours FOREIGN KEY (id) REFERENCES sbtest1 (id))",
+            drop: "DROP TABLE notes",
+            name: "to_ours",
+        },
     ];
-    others.extend(parts_of_others(kind));
-    for (create, drop, name) in others {
+    let others = everywhere.iter().chain(server_sql(kind).parts_of_others);
+    for PartOfOthers { create, drop, name } in others {
         client.execute(create);
         let refusals = [
             clean::clean(target).map(drop_value),
@@ -241,41 +232,6 @@ pub fn dependents(kind: ServerKind) {
         client.execute(drop);
     }
     assert_eq!(clean::clean(target).unwrap().names.len(), 2);
-}
-
-/// What a server removes with a table without a word.
-fn parts_of_others(kind: ServerKind) -> &'static [(&'static str, &'static str, &'static str)] {
-    match kind {
-        ServerKind::Postgres => &[
-            (
-                "CREATE SEQUENCE mine OWNED BY sbtest1.k",
-                "DROP SEQUENCE mine",
-                "sequence mine",
-            ),
-            (
-                "CREATE TRIGGER mine BEFORE UPDATE ON sbtest1 FOR EACH ROW
-                    EXECUTE PROCEDURE suppress_redundant_updates_trigger()",
-                "DROP TRIGGER mine ON sbtest1",
-                "trigger mine",
-            ),
-            (
-                "CREATE POLICY mine ON sbtest1",
-                "DROP POLICY mine ON sbtest1",
-                "policy mine",
-            ),
-            (
-                "CREATE PUBLICATION mine FOR TABLE sbtest1",
-                "DROP PUBLICATION mine",
-                "publication mine",
-            ),
-        ],
-        ServerKind::Sqlserver => &[],
-        _ => &[(
-            "CREATE TRIGGER mine BEFORE UPDATE ON sbtest1 FOR EACH ROW SET NEW.k = 1",
-            "DROP TRIGGER mine",
-            "trigger dependents.mine",
-        )],
-    }
 }
 
 /// PostgreSQL changes and deletes rows of tables that inherit from the one that is named.

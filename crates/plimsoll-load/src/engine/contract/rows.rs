@@ -32,26 +32,22 @@ pub fn emptied_tables(kind: ServerKind) {
     let place = shared.other("part");
     let mut client = shared.place().client();
     let marker = shared.qualified("part", "plimsoll_load");
-    if kind == ServerKind::Sqlserver {
-        let workload = Workload::Tpcc(TPCC);
-        let loaded = place.load(&workload, IfOther::Replace, &LoadControl::default());
-        loaded.unwrap();
-    } else {
+    let copy_table = server_sql(kind).copy_table;
+    if copy_table.is_some() {
         shared.create_schema(&mut client, "part");
         client.execute(&format!(
             "CREATE TABLE {marker} AS SELECT * FROM plimsoll_load"
         ));
+    } else {
+        let workload = Workload::Tpcc(TPCC);
+        let loaded = place.load(&workload, IfOther::Replace, &LoadControl::default());
+        loaded.unwrap();
     }
     for name in TpccTable::ALL.iter().map(|table| table.name()) {
         let empty = shared.qualified("part", name);
-        client.execute(&match kind {
-            ServerKind::Postgres => {
-                format!("CREATE TABLE {empty} (LIKE plimsoll.{name} INCLUDING ALL)")
-            }
-            ServerKind::Mariadb | ServerKind::Mysql => {
-                format!("CREATE TABLE {empty} LIKE {name}")
-            }
-            ServerKind::Sqlserver => format!("DELETE FROM {empty}"),
+        client.execute(&match copy_table {
+            Some(copy) => copy.replace("{copy}", &empty).replace("{name}", name),
+            None => format!("DELETE FROM {empty}"),
         });
     }
     let results = place.check(CheckedData::Tpcc).unwrap();
@@ -77,10 +73,7 @@ pub fn emptied_tables(kind: ServerKind) {
             "{error}"
         );
     }
-    match kind {
-        ServerKind::Postgres => client.execute("DROP SCHEMA part CASCADE"),
-        ServerKind::Mariadb | ServerKind::Mysql => client.execute("DROP SCHEMA part"),
-        // While a session has just ended there it is in use.
-        ServerKind::Sqlserver => {}
+    if let Some(drop) = server_sql(kind).drop_part {
+        client.execute(drop);
     }
 }

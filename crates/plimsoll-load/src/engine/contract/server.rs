@@ -52,11 +52,7 @@ pub fn killed_connection(kind: ServerKind) {
         let mut user = shared.user(mode);
         user.run(&stock_level()).unwrap();
         let id = user.id();
-        client.execute(&match kind {
-            ServerKind::Postgres => format!("SELECT pg_terminate_backend({id})"),
-            ServerKind::Mariadb | ServerKind::Mysql => format!("KILL CONNECTION {id}"),
-            ServerKind::Sqlserver => format!("KILL {id}"),
-        });
+        client.execute(&server_sql(kind).kill.replace("{id}", &id.to_string()));
         // The first attempt notices, the second finds it so.
         for _ in 0..2 {
             let end = user.run(&stock_level());
@@ -76,9 +72,9 @@ pub fn table_that_is_gone(kind: ServerKind) {
     let mut client = shared.place().client();
     let modes = shared.engine.modes();
     let mut users: Vec<User> = modes.iter().map(|&mode| shared.user(mode)).collect();
-    let rename = |from: &str, to: &str| match kind {
-        ServerKind::Sqlserver => format!("EXEC sp_rename '{from}', '{to}', 'OBJECT'"),
-        _ => format!("ALTER TABLE {from} RENAME TO {to}"),
+    let rename = |from: &str, to: &str| {
+        let rename = server_sql(kind).rename;
+        rename.replace("{from}", from).replace("{to}", to)
     };
     client.execute(&rename("order_line", "order_line_away"));
     let ends: Vec<_> = users

@@ -6,9 +6,9 @@ use std::process::Command;
 use plimsoll_plan::resolved::{Distribution, Script};
 use plimsoll_plan::units::Bytes;
 
+use super::server_sql::{CHANGE_ID, SysbenchDriver};
 use super::*;
 use crate::engine::sql::clean;
-use crate::engine::{mariadb, postgres};
 use crate::workload::Source;
 
 pub const SMALL: Sysbench = Sysbench {
@@ -120,11 +120,7 @@ impl Tables {
             .arg(format!("--tables={}", SMALL.tables))
             .arg(format!("--table_size={}", SMALL.rows))
             .arg("--rand-type=uniform");
-        match target.engine {
-            ServerKind::Postgres => connect_to_postgres(&mut program, target),
-            ServerKind::Mariadb | ServerKind::Mysql => connect_to_mariadb(&mut program, target),
-            ServerKind::Sqlserver => panic!("sysbench has no driver for it"),
-        }
+        (driver(target).connect)(&mut program, target);
         let output = program
             .arg(command)
             .output()
@@ -139,30 +135,9 @@ impl Tables {
     }
 }
 
-fn connect_to_postgres(program: &mut Command, target: &Target) {
-    let config = postgres::address::parse(&target.conninfo).unwrap().config;
-    let [tokio_postgres::config::Host::Unix(socket)] = config.get_hosts() else {
-        panic!("{config:?}")
-    };
-    program
-        .arg("--db-driver=pgsql")
-        .arg(format!("--pgsql-host={}", socket.display()))
-        .arg("--pgsql-port=5432")
-        .arg(format!("--pgsql-user={}", config.get_user().unwrap()))
-        .arg(format!("--pgsql-db={}", config.get_dbname().unwrap()))
-        .env("PGOPTIONS", format!("-csearch_path={}", target.schema));
-}
-
-fn connect_to_mariadb(program: &mut Command, target: &Target) {
-    let address = mariadb::address::MariadbAddress::parse(&target.conninfo).unwrap();
-    program
-        .arg("--db-driver=mysql")
-        .arg(format!(
-            "--mysql-socket={}",
-            address.socket.unwrap().display()
-        ))
-        .arg(format!("--mysql-user={}", address.user))
-        .arg(format!("--mysql-db={}", target.schema));
+fn driver(target: &Target) -> &'static SysbenchDriver {
+    let driver = server_sql(target.engine).sysbench.as_ref();
+    driver.expect("sysbench has a driver for it")
 }
 
 pub fn every_script(engine: Engine) {
@@ -215,13 +190,8 @@ pub fn wrong_table(engine: Engine) {
         ["values"]
     );
     let moved = failing_after(match engine {
-        // An identity cannot be changed.
-        Engine::Server(ServerKind::Sqlserver) => {
-            "SET IDENTITY_INSERT sbtest2 ON; INSERT INTO sbtest2 (id, k, c, pad)
-             SELECT 501, k, c, pad FROM sbtest2 WHERE id = 5;
-             SET IDENTITY_INSERT sbtest2 OFF; DELETE FROM sbtest2 WHERE id = 5"
-        }
-        _ => "UPDATE sbtest2 SET id = 501 WHERE id = 5",
+        Engine::Sqlite => CHANGE_ID,
+        Engine::Server(kind) => server_sql(kind).change_id,
     });
     assert_eq!(moved, ["ids", "values"]);
     assert_eq!(
@@ -280,7 +250,7 @@ pub fn shared_schema(kind: ServerKind) {
         "{made:?}"
     );
     // 100,000 items and 2 × 100 rows, with their indexes.
-    let is_shown = made.size.is_some() || kind == ServerKind::Sqlserver;
+    let is_shown = made.size.is_some() || !server_sql(kind).shows_sizes;
     assert!(
         is_shown && made.size.is_none_or(|size| size > Bytes::mib(5)),
         "{made}"
@@ -354,18 +324,13 @@ pub fn tables_as_theirs(kind: ManagedKind) {
     theirs.sysbench(Script::ReadWrite, "prepare");
     let description = describe(&ours);
     assert_eq!(description, describe(&theirs));
-    let next_id = match kind {
-        ManagedKind::Postgres => "sbtest1_id_seq 500",
-        ManagedKind::Mariadb | ManagedKind::Mysql => "ENGINE=InnoDB AUTO_INCREMENT=501",
-    };
+    let SysbenchDriver {
+        next_id, matches, ..
+    } = driver(ours.target());
     assert!(description.concat().contains(next_id), "{description:?}");
-    let like = match kind {
-        ManagedKind::Postgres => "~",
-        ManagedKind::Mariadb | ManagedKind::Mysql => "REGEXP",
-    };
     let forms = format!(
-        "SELECT count(*) FROM sbtest1 WHERE c {like} '^([0-9]{{11}}-){{9}}[0-9]{{11}} *$'
-         AND pad {like} '^([0-9]{{11}}-){{4}}[0-9]{{11}} *$' AND k BETWEEN 1 AND 500"
+        "SELECT count(*) FROM sbtest1 WHERE c {matches} '^([0-9]{{11}}-){{9}}[0-9]{{11}} *$'
+         AND pad {matches} '^([0-9]{{11}}-){{4}}[0-9]{{11}} *$' AND k BETWEEN 1 AND 500"
     );
     assert_eq!(
         [&ours, &theirs].map(|tables| tables.place.client().number(&forms)),
@@ -375,20 +340,7 @@ pub fn tables_as_theirs(kind: ManagedKind) {
 
 /// Columns, indexes and the next id, without the schema's name.
 fn describe(tables: &Tables) -> Vec<String> {
-    const POSTGRES: [&str; 3] = [
-        "SELECT concat_ws(' ', table_name, column_name, data_type, is_nullable, character_maximum_length,
-           replace(column_default, table_schema || '.', '')) FROM information_schema.columns
-         WHERE table_schema = current_schema AND table_name LIKE 'sbtest%' ORDER BY table_name, ordinal_position",
-        "SELECT replace(indexdef, schemaname || '.', '') FROM pg_indexes WHERE schemaname = current_schema
-         ORDER BY indexname",
-        "SELECT sequencename || ' ' || last_value FROM pg_sequences WHERE schemaname = current_schema
-         ORDER BY sequencename",
-    ];
-    const MARIADB: [&str; 2] = ["SHOW CREATE TABLE sbtest1", "SHOW CREATE TABLE sbtest2"];
-    let questions: &[&str] = match tables.target().engine {
-        ServerKind::Postgres => &POSTGRES,
-        _ => &MARIADB,
-    };
+    let questions = driver(tables.target()).describe;
     let mut client = tables.place.client();
     questions.iter().flat_map(|sql| client.lines(sql)).collect()
 }

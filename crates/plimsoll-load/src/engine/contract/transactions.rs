@@ -266,9 +266,7 @@ pub fn delivery_rows(engine: Engine) {
          WHERE ol_w_id = 1 AND ol_d_id = 2 AND ol_o_id BETWEEN d_next_o_id - 20 AND d_next_o_id - 1)";
     let call = match engine {
         Engine::Sqlite => low,
-        POSTGRES => "SELECT plimsoll_stock_level(1, 2, 15)",
-        Engine::Server(ServerKind::Sqlserver) => "EXEC plimsoll_stock_level 1, 2, 15",
-        Engine::Server(_) => "CALL plimsoll_stock_level(1, 2, 15)",
+        Engine::Server(kind) => server_sql(kind).stock_level,
     };
     assert_eq!(client.texts(call), client.texts(low));
     shared.place().assert_consistent();

@@ -16,7 +16,7 @@ use super::connect::{connect, kind_of};
 use super::failure::{MariadbFailure, server_error};
 use super::login::MariadbConnection;
 use super::protocol::MariadbWire;
-use crate::engine::readings::{Reading, SessionCount};
+use crate::engine::readings::{Reading, ServerInsight, SessionCount};
 use crate::engine::sql::TextRow;
 use crate::error::LoadError;
 use waits::ProcesslistRow;
@@ -119,13 +119,31 @@ fn error(failure: MariadbFailure) -> LoadError {
 }
 
 impl MariadbInsight {
+    /// All sessions that are shown, and states of transactions by their sessions.
+    async fn sessions(
+        &mut self,
+    ) -> Result<(Vec<ProcesslistRow>, BTreeMap<u64, String>), MariadbFailure> {
+        let sql = if self.sees_transactions {
+            SESSIONS_AND_TRANSACTIONS
+        } else {
+            SESSIONS
+        };
+        let results = self.connection.wire.text(sql).await?;
+        let of = |result: usize| results.get(result).map_or(&[][..], Vec::as_slice);
+        let transactions = of(1).iter().filter_map(transaction).collect();
+        let sessions = of(0).iter().map(ProcesslistRow::new).collect();
+        Ok((sessions, transactions))
+    }
+}
+
+impl ServerInsight for MariadbInsight {
     /// InnoDB gathers what INNODB_TRX shows only when it was not read for 100 ms, since it locks all transactions to do
     /// so (CACHE_MIN_IDLE_TIME_NS in storage/innobase/trx/trx0i_s.cc); asked sooner, it shows the same again.
-    pub fn rest(&self) -> Nanos {
+    fn rest(&self) -> Nanos {
         Nanos::from_millis(101)
     }
 
-    pub async fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
+    async fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
         let MariadbConnection {
             mut wire,
             id: own,
@@ -166,7 +184,7 @@ impl MariadbInsight {
         })
     }
 
-    pub async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
+    async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
         let (sessions, transactions) = self.sessions().await.map_err(error)?;
         let own = u64::from(self.connection.id);
         let mut counts = BTreeMap::new();
@@ -192,23 +210,7 @@ impl MariadbInsight {
             .collect())
     }
 
-    /// All sessions that are shown, and states of transactions by their sessions.
-    async fn sessions(
-        &mut self,
-    ) -> Result<(Vec<ProcesslistRow>, BTreeMap<u64, String>), MariadbFailure> {
-        let sql = if self.sees_transactions {
-            SESSIONS_AND_TRANSACTIONS
-        } else {
-            SESSIONS
-        };
-        let results = self.connection.wire.text(sql).await?;
-        let of = |result: usize| results.get(result).map_or(&[][..], Vec::as_slice);
-        let transactions = of(1).iter().filter_map(transaction).collect();
-        let sessions = of(0).iter().map(ProcesslistRow::new).collect();
-        Ok((sessions, transactions))
-    }
-
-    pub async fn read(&mut self) -> Result<Reading, LoadError> {
+    async fn read(&mut self) -> Result<Reading, LoadError> {
         let wire = &mut self.connection.wire;
         let variables = wire.text(&self.read).await.map_err(error)?.concat();
         let mut reading = reading(variables.into_iter().filter_map(pair).collect());
@@ -222,7 +224,7 @@ impl MariadbInsight {
         Ok(reading)
     }
 
-    pub async fn size(&mut self) -> Result<Bytes, LoadError> {
+    async fn size(&mut self) -> Result<Bytes, LoadError> {
         let sql = if self.sees_transactions {
             self.size_of_files
         } else {
@@ -236,7 +238,7 @@ impl MariadbInsight {
     }
 
     /// Names what this server never reports: it is no fault of this run.
-    pub fn source(&self) -> String {
+    fn source(&self) -> String {
         let from = if self.sees_transactions {
             "SHOW PROCESSLIST, INNODB_TRX"
         } else {
@@ -245,7 +247,7 @@ impl MariadbInsight {
         format!("{from}; reads and writes of data and latches are not distinguished from cpu")
     }
 
-    pub fn lacks(&self) -> Vec<EventKind> {
+    fn lacks(&self) -> Vec<EventKind> {
         let lacks = [
             (!self.sees_transactions, NotShown::Transactions),
             (self.files == FileTimes::Hidden, NotShown::Files),

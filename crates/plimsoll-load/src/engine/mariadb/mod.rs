@@ -9,6 +9,8 @@ pub(crate) mod binaries;
 pub(crate) mod client;
 mod codec;
 mod connect;
+#[cfg(test)]
+pub(super) mod contract;
 mod dialect;
 pub(crate) mod failure;
 #[cfg(feature = "fuzzing")]
@@ -25,8 +27,20 @@ mod statements;
 mod tests;
 mod tsv;
 
+use super::servers::ServerEngine;
 pub(crate) use backup::MariadbBackups;
+pub(crate) use managed::MARIADB_SETUP;
+
+use address::MariadbAddress;
 pub(crate) use dialect::{BASE, DIALECT, USER_LIMIT};
-pub use insight::MariadbInsight;
-pub(crate) use managed::{FamilySetup, MARIADB_SETUP};
-pub use session::MariadbSession;
+pub use insight::MariadbInsight as Insight;
+pub(crate) use managed::FamilySetup;
+pub use session::MariadbSession as Session;
+
+pub(crate) static ENGINE: ServerEngine = ServerEngine {
+    dialect: &DIALECT,
+    complete_password: MariadbAddress::completed,
+    backups: None,
+    #[cfg(test)]
+    contract: &contract::CONTRACT,
+};

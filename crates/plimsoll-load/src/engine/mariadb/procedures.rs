@@ -10,9 +10,6 @@ use crate::workload::work::TpccProcedures;
 /// SQLSTATE that `plimsoll_new_order` raises for an unused item.
 const UNUSED_ITEM: &str = "PL001";
 
-/// Fails where the procedures are not.
-pub(super) const SHOW: &str = "SHOW CREATE PROCEDURE plimsoll_new_order";
-
 impl TpccProcedures for MariadbSession {
     async fn call(&mut self, input: &TpccInput) -> Result<TxnEnd, SessionError> {
         match self.call_procedure(input).await {

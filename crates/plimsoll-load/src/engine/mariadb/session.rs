@@ -10,16 +10,18 @@ use super::connect::kind_of;
 use super::dialect::TABLE_SYNTAX;
 use super::failure::MariadbFailure;
 use super::login::MariadbConnection;
-use super::procedures;
 use super::protocol::{MariadbStatement, MariadbWire};
 use super::statements::{Text, Texts, texts};
-use crate::engine::ServerSession;
+use crate::engine::ServerConnection;
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
 use crate::session::SessionError;
-use crate::workload::statement::{Access, Param, Rows, SqlSession, TableSyntax, Value};
-use crate::workload::work::{Work, WorkKind};
+use crate::workload::statement::{Param, Rows, SqlSession, TableSyntax, TxnAccess, Value};
+use crate::workload::work::{SessionWork, WorkKind};
+
+/// Fails where the procedures are not.
+const SHOW: &str = "SHOW CREATE PROCEDURE plimsoll_new_order";
 
 /// A connection with what its work needs.
 pub struct MariadbSession {
@@ -67,8 +69,8 @@ struct PreparedText {
     params: Vec<usize>,
 }
 
-impl ServerSession for MariadbSession {
-    async fn connect(conninfo: &str, schema: &str, work: &Work) -> Result<Self, LoadError> {
+impl ServerConnection for MariadbSession {
+    async fn connect(conninfo: &str, schema: &str, work: &SessionWork) -> Result<Self, LoadError> {
         let connection = open(conninfo, schema, work.data).await?;
         let mut session = Self {
             wire: connection.wire,
@@ -83,13 +85,22 @@ impl ServerSession for MariadbSession {
         prepared.map_err(|failure| unprepared(work.data, schema, &failure))?;
         Ok(session)
     }
+
+    #[cfg(test)]
+    async fn connection_id(&mut self) -> u32 {
+        self.id
+    }
 }
 
 impl MariadbSession {
-    async fn prepare(&mut self, work: &Work, server: ServerKind) -> Result<(), MariadbFailure> {
+    async fn prepare(
+        &mut self,
+        work: &SessionWork,
+        server: ServerKind,
+    ) -> Result<(), MariadbFailure> {
         if matches!(work.kind, WorkKind::TpccProcedures) {
             // Fails where the procedure is not.
-            return self.wire.query(procedures::SHOW).await;
+            return self.wire.query(SHOW).await;
         }
         for statement in &work.statements {
             let prepared = prepare(&mut self.wire, texts(statement, server)).await?;
@@ -160,14 +171,6 @@ fn unprepared(data: &str, schema: &str, failure: &MariadbFailure) -> LoadError {
     error.of_preparing(|searched| not_loaded(data, schema, searched))
 }
 
-#[cfg(test)]
-impl MariadbSession {
-    pub async fn set(&mut self, sql: &str) {
-        let set = self.wire.query(sql).await;
-        set.expect("a setting of the session");
-    }
-}
-
 async fn prepare(
     wire: &mut MariadbWire,
     texts: Texts,
@@ -214,8 +217,8 @@ pub(super) fn error(failure: MariadbFailure) -> SessionError {
 
 impl SqlSession for MariadbSession {
     /// Due to `autocommit = 0` the next statement begins it.
-    async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
-        if access == Access::ReadSnapshot && self.asks_for_snapshot {
+    async fn begin(&mut self, access: TxnAccess) -> Result<(), SessionError> {
+        if access == TxnAccess::ReadSnapshot && self.asks_for_snapshot {
             let sql = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
             self.control(sql).await?;
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::DIALECT;
+use super::dialect::DIALECT;
 use crate::backup::program::version;
 use crate::engine::mariadb::backup::{MariadbBackups, access, dump, restore_dump};
 use crate::engine::mariadb::binaries;

@@ -3,14 +3,14 @@
 //! Statistics of a session become visible when it is idle, at most once a second (PostgreSQL manual, "The Cumulative
 //! Statistics System"), so that rates lag by up to a second; wait events and the log's position are those of now.
 
-use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_plan::units::Bytes;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::message::event::NotShown;
 use plimsoll_record::metric::Metric;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::connect::{connect, server_error};
-use crate::engine::readings::{Reading, SessionCount};
+use crate::engine::readings::{Reading, ServerInsight, SessionCount};
 use crate::error::LoadError;
 
 mod waits;
@@ -46,8 +46,8 @@ fn error(error: Error) -> LoadError {
     server_error("asking the server about itself", &error)
 }
 
-impl PostgresInsight {
-    pub async fn connect(conninfo: &str) -> Result<Self, LoadError> {
+impl ServerInsight for PostgresInsight {
+    async fn connect(conninfo: &str, _schema: &str) -> Result<Self, LoadError> {
         let client = connect(conninfo).await?;
         let about = "SELECT current_setting('server_version_num')::int, current_user::text,
             current_setting('track_activities')::bool";
@@ -78,12 +78,7 @@ impl PostgresInsight {
         })
     }
 
-    /// It shows something new whenever it is asked.
-    pub fn rest(&self) -> Nanos {
-        Nanos::ZERO
-    }
-
-    pub async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
+    async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
         self.own += 1;
         let rows = self
             .client
@@ -99,7 +94,7 @@ impl PostgresInsight {
         Ok(counts)
     }
 
-    pub async fn read(&mut self) -> Result<Reading, LoadError> {
+    async fn read(&mut self) -> Result<Reading, LoadError> {
         self.own += 1;
         let row = self
             .client
@@ -119,7 +114,7 @@ impl PostgresInsight {
         Ok(reading)
     }
 
-    pub async fn size(&mut self) -> Result<Bytes, LoadError> {
+    async fn size(&mut self) -> Result<Bytes, LoadError> {
         self.own += 1;
         let size: i64 = self
             .client
@@ -130,11 +125,11 @@ impl PostgresInsight {
         Ok(Bytes(size.unsigned_abs()))
     }
 
-    pub fn source(&self) -> String {
+    fn source(&self) -> String {
         "pg_stat_activity".into()
     }
 
-    pub fn lacks(&self) -> Vec<EventKind> {
+    fn lacks(&self) -> Vec<EventKind> {
         let lacks = [
             (self.version < HAS_WAL_VIEW, NotShown::LogCounters),
             (self.hidden, NotShown::Sessions),

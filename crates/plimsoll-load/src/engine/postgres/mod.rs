@@ -9,6 +9,8 @@ mod blocking;
 mod client;
 pub mod codec;
 pub mod connect;
+#[cfg(test)]
+mod contract;
 mod copy;
 mod dialect;
 mod explain;
@@ -28,11 +30,20 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+use super::servers::ServerEngine;
 pub(crate) use backup::PostgresBackups;
 #[cfg(test)]
 pub(crate) use blocking::batch;
 pub(crate) use dialect::DIALECT;
-pub use insight::PostgresInsight;
+pub use insight::PostgresInsight as Insight;
 pub(crate) use managed::PostgresSetup;
-pub use session::PostgresSession;
+pub use session::PostgresSession as Session;
 pub use template::template;
+
+pub(crate) static ENGINE: ServerEngine = ServerEngine {
+    dialect: &DIALECT,
+    complete_password: address::completed,
+    backups: None,
+    #[cfg(test)]
+    contract: &contract::CONTRACT,
+};

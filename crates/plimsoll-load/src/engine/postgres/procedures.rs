@@ -14,15 +14,6 @@ const UNUSED_ITEM: &str = "PL001";
 /// Lines of an order at most (clause 2.4.1.3).
 const MAX_LINES: usize = 15;
 
-/// The functions' calls, in the order of [`plimsoll_plan::resolved::TPCC_TXNS`].
-pub(super) const CALLS: [&str; 5] = [
-    "SELECT plimsoll_new_order($1, $2, $3, $4, $5, $6)",
-    "SELECT plimsoll_payment($1, $2, $3, $4, $5, $6, $7)",
-    "SELECT plimsoll_order_status($1, $2, $3, $4)",
-    "SELECT plimsoll_delivery($1, $2)",
-    "SELECT plimsoll_stock_level($1, $2, $3)",
-];
-
 /// One of the two is given, the other is NULL.
 fn by(customer: &CustomerBy) -> (Option<i32>, Option<&str>) {
     match customer {

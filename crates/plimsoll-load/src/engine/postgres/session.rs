@@ -8,18 +8,26 @@ use super::codec::SqlParam;
 use super::connect::server_error;
 use super::dialect::{TABLE_SYNTAX, search_path, try_lock};
 use super::failure::PostgresFailure;
-use super::procedures;
 use super::protocol::{PostgresStatement, PostgresWire};
 use super::stream::{FIRST_ANSWER_OF_SESSION, Login};
-use crate::engine::ServerSession;
+use crate::engine::ServerConnection;
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::statement::{
-    Access, Param, Rows, SqlSession, Statement, StatementKind, TableSyntax, TakenRow,
+    Param, Rows, SqlSession, Statement, StatementKind, TableSyntax, TakenRow, TxnAccess,
 };
-use crate::workload::work::{Work, WorkKind};
+use crate::workload::work::{SessionWork, WorkKind};
+
+/// The functions' calls, in the order of [`plimsoll_plan::resolved::TPCC_TXNS`].
+const CALLS: [&str; 5] = [
+    "SELECT plimsoll_new_order($1, $2, $3, $4, $5, $6)",
+    "SELECT plimsoll_payment($1, $2, $3, $4, $5, $6, $7)",
+    "SELECT plimsoll_order_status($1, $2, $3, $4)",
+    "SELECT plimsoll_delivery($1, $2)",
+    "SELECT plimsoll_stock_level($1, $2, $3)",
+];
 
 /// Statements that begin and end transactions, prepared as all others are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +60,7 @@ impl TxnControl {
 /// A connection with all statements of its work prepared.
 pub struct PostgresSession {
     wire: PostgresWire,
-    /// See [`Work::retries_duplicates`].
+    /// See [`SessionWork::retries_duplicates`].
     retries_duplicates: bool,
     /// Those of [`TxnControl`], and then the work's.
     prepared: Vec<PostgresStatement>,
@@ -78,8 +86,8 @@ fn text(statement: &Statement) -> String {
     sql.replace("{now}", "now()")
 }
 
-impl ServerSession for PostgresSession {
-    async fn connect(conninfo: &str, schema: &str, work: &Work) -> Result<Self, LoadError> {
+impl ServerConnection for PostgresSession {
+    async fn connect(conninfo: &str, schema: &str, work: &SessionWork) -> Result<Self, LoadError> {
         const WHAT: &str = "preparing a session";
         let mut login = Login::open(conninfo, FIRST_ANSWER_OF_SESSION).await?;
         login
@@ -91,7 +99,7 @@ impl ServerSession for PostgresSession {
         let stream = stream.ok_or_else(|| LoadError::other(WHAT, "the driver kept the stream"))?;
         let mut wire = PostgresWire::new(stream);
         let texts: Vec<String> = match work.kind {
-            WorkKind::TpccProcedures => procedures::CALLS.map(str::to_owned).into(),
+            WorkKind::TpccProcedures => CALLS.map(str::to_owned).into(),
             WorkKind::TpccStatements | WorkKind::Sysbench(_) => {
                 work.statements.iter().map(text).collect()
             }
@@ -111,6 +119,15 @@ impl ServerSession for PostgresSession {
             begin_due: None,
             round_trips: 0,
         })
+    }
+
+    #[cfg(test)]
+    async fn connection_id(&mut self) -> u32 {
+        let rows = self.rows_of("SELECT pg_backend_pid()", &[]).await;
+        match rows.expect("an answer")[0][0] {
+            crate::workload::statement::Value::Int(pid) => pid as u32,
+            ref other => panic!("{other:?} is no number"),
+        }
     }
 }
 
@@ -172,15 +189,6 @@ pub(super) fn error(failure: PostgresFailure) -> SessionError {
 
 #[cfg(test)]
 impl PostgresSession {
-    /// The server's number of the connection.
-    pub async fn backend(&mut self) -> u32 {
-        let rows = self.rows_of("SELECT pg_backend_pid()", &[]).await;
-        match rows.expect("an answer")[0][0] {
-            crate::workload::statement::Value::Int(pid) => pid as u32,
-            ref other => panic!("{other:?} is no number"),
-        }
-    }
-
     /// A statement of a test's own.
     pub(super) async fn rows_of(
         &mut self,
@@ -212,11 +220,11 @@ async fn keep(login: &mut Login, schema: &str) -> Result<(), LoadError> {
 
 impl SqlSession for PostgresSession {
     /// BEGIN goes out together with the next statement, without waiting for its answer in between.
-    async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
+    async fn begin(&mut self, access: TxnAccess) -> Result<(), SessionError> {
         self.begin_due = Some(match access {
             // sysbench begins what only reads in the same way.
-            Access::Write | Access::Read => TxnControl::Begin,
-            Access::ReadSnapshot => TxnControl::BeginReadOnly,
+            TxnAccess::Write | TxnAccess::Read => TxnControl::Begin,
+            TxnAccess::ReadSnapshot => TxnControl::BeginReadOnly,
         });
         Ok(())
     }

@@ -7,19 +7,19 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::connect::connect;
 use super::dialect::search_path;
-use super::*;
+use super::session::PostgresSession;
 use crate::clock::Clock;
 use crate::engine::contract::{
     POSTGRES, Shared, TPCC, contract_of_managed_servers, new_order, stock_level, tpcc,
 };
 use crate::engine::server::{IfOther, MANAGED_SCHEMA, Target};
 use crate::engine::{LoadControl, Loaded};
-use crate::engine::{ServerSession, Session, WorkSession};
+use crate::engine::{ServerConnection, Session, WorkSession};
 use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::{Access, Param, SqlSession, Value};
+use crate::workload::statement::{Param, SqlSession, TxnAccess, Value};
 use crate::workload::tpcc::generator::UNUSED_ITEM;
 use crate::workload::tpcc::sql::TpccStmt;
-use crate::workload::work::Work;
+use crate::workload::work::SessionWork;
 
 mod functions;
 mod server;

@@ -6,15 +6,16 @@ use plimsoll_plan::resolved::{BackupMethod, ManagedKind};
 
 use super::ManagedServer;
 use super::backup_programs::{BackupPrograms, Runner};
+use super::own_backups::{RestoredDatabase, ServerBackups, ServerConnector};
 use super::own_thread::on_own_thread;
 use super::process::ServerContext;
 use super::target::Target;
 use crate::backup::program::version;
 use crate::backup::{BackupControl, Taken, Timed, files};
 use crate::clock::monotonic;
+use crate::engine::servers::engine;
 use crate::engine::sql::ServerClient;
-use crate::engine::sqlserver::{OwnDatabase, RestoredDatabase, ServerConnector};
-use crate::engine::{mariadb, mysql, postgres, sqlserver};
+use crate::engine::{mariadb, mysql, postgres};
 use crate::error::LoadError;
 use crate::limit::CgroupLimits;
 use crate::scratch::Scratch;
@@ -168,7 +169,7 @@ enum ExistingBackups {
     /// Programs on this machine, which dump its data.
     Programs(ManagedKind),
     /// The server itself, which writes the files of a database.
-    Server,
+    Server(&'static dyn ServerBackups),
 }
 
 /// What a backup of an existing server was restored as.
@@ -185,10 +186,18 @@ impl ServerConnector for Target {
 }
 
 impl Target {
-    fn backups(&self) -> ExistingBackups {
-        match self.engine.managed() {
-            Some(kind) => ExistingBackups::Programs(kind),
-            None => ExistingBackups::Server,
+    fn backups(&self) -> Result<ExistingBackups, LoadError> {
+        match engine(self.engine).backups {
+            Some(backups) => Ok(ExistingBackups::Server(backups)),
+            None => {
+                let kind = self.engine.managed();
+                kind.map(ExistingBackups::Programs).ok_or_else(|| {
+                    LoadError::other(
+                        format!("a backup of {}", self.engine.title()),
+                        "plimsoll has none for it",
+                    )
+                })
+            }
         }
     }
 
@@ -199,7 +208,7 @@ impl Target {
         task: BackupControl<'_>,
         to: &Path,
     ) -> Result<Taken, LoadError> {
-        match (self.backups(), method) {
+        match (self.backups()?, method) {
             (ExistingBackups::Programs(kind), BackupMethod::Logical) => {
                 let runner = Runner {
                     server: None,
@@ -212,12 +221,15 @@ impl Target {
                 "a physical backup of an existing server",
                 NEXT_WITHOUT_FILES,
             )),
-            (ExistingBackups::Server, BackupMethod::Physical) => {
-                on_own_thread(|| sqlserver::back_up(self, &self.schema, task, to))
+            (ExistingBackups::Server(backups), BackupMethod::Physical) => {
+                on_own_thread(|| backups.back_up(self, &self.schema, task, to))
             }
-            (ExistingBackups::Server, BackupMethod::Logical) => Err(LoadError::other(
+            (ExistingBackups::Server(backups), BackupMethod::Logical) => Err(LoadError::other(
                 format!("a logical backup of {}", self.engine.title()),
-                "plimsoll has its BACKUP DATABASE, which copies pages; leave `method` out",
+                format!(
+                    "plimsoll has its {}, which copies pages; leave `method` out",
+                    backups.statement()
+                ),
             )),
         }
     }
@@ -231,24 +243,18 @@ impl Target {
         scratch: &mut Scratch,
         cgroup: Option<CgroupLimits>,
     ) -> Result<(RestoredServer, Timed), LoadError> {
-        match self.backups() {
+        match self.backups()? {
             ExistingBackups::Programs(kind) => {
                 files::forget_cached(from)?;
                 let server = ManagedServer::start(kind, scratch, &Default::default(), "", cgroup)?;
                 let timed = server.restore_dump(None, &self.schema, task, from)?;
                 Ok((RestoredServer::Managed(Box::new(server)), timed))
             }
-            ExistingBackups::Server => {
+            ExistingBackups::Server(backups) => {
                 let dir = scratch.dir(self.engine.engine().name())?;
-                let RestoredDatabase { database, timed } =
-                    on_own_thread(|| OwnDatabase::restore(self, &self.schema, task, from, &dir))?;
-                let copy = DatabaseCopy {
-                    target: Self {
-                        schema: database.name.clone(),
-                        ..self.clone()
-                    },
-                    database: Some(database),
-                };
+                let (database, timed) =
+                    on_own_thread(|| backups.restore(self, &self.schema, task, from, &dir))?;
+                let copy = DatabaseCopy::new(self, database);
                 Ok((RestoredServer::Database(copy), timed))
             }
         }
@@ -269,10 +275,21 @@ impl Target {
 /// A database on a server of the user's that plimsoll has restored. Dropped on the server when this is dropped.
 pub(crate) struct DatabaseCopy {
     target: Target,
-    database: Option<OwnDatabase>,
+    database: Option<Box<dyn RestoredDatabase>>,
 }
 
 impl DatabaseCopy {
+    /// On this server.
+    pub fn new(server: &Target, database: Box<dyn RestoredDatabase>) -> Self {
+        Self {
+            target: Target {
+                schema: database.name().to_owned(),
+                ..server.clone()
+            },
+            database: Some(database),
+        }
+    }
+
     pub fn target(&self) -> &Target {
         &self.target
     }
@@ -299,32 +316,7 @@ impl Drop for DatabaseCopy {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_plan::resolved::ServerKind;
-
     use super::*;
-    use crate::control::LoadControl;
-
-    fn unreachable() -> Target {
-        Target {
-            engine: ServerKind::Sqlserver,
-            conninfo: "mssql://u@127.0.0.1:1?encrypt=false".into(),
-            schema: "tpcc_restored_1".into(),
-            changes_tables: false,
-        }
-    }
-
-    #[test]
-    fn a_copy_that_cannot_be_dropped_is_an_error_with_the_statement() {
-        let copy = DatabaseCopy {
-            target: unreachable(),
-            database: Some(OwnDatabase::of_tests("tpcc_restored_1")),
-        };
-        let message = copy.end().unwrap_err().to_string();
-        assert!(
-            message.ends_with("\nDrop it: DROP DATABASE [tpcc_restored_1]."),
-            "{message}"
-        );
-    }
 
     #[test]
     fn what_is_still_written_is_part_of_the_error() {
@@ -333,19 +325,5 @@ mod tests {
             error.to_string(),
             "copying the server's files: stopped by the user; it writes\nWait until it has ended, then remove /b/files."
         );
-    }
-
-    #[test]
-    fn sql_server_has_physical_backups_only() {
-        let control = LoadControl::default();
-        let task = BackupControl {
-            jobs: 1,
-            control: &control,
-        };
-        let back_up = |method| unreachable().back_up(method, task, Path::new("/nowhere"));
-        let message = back_up(BackupMethod::Logical).unwrap_err().to_string();
-        assert!(message.contains("leave `method` out"), "{message}");
-        let error = back_up(BackupMethod::Physical).unwrap_err();
-        assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
     }
 }

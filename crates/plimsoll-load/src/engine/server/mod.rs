@@ -16,6 +16,7 @@ pub(crate) mod backup_programs;
 mod command;
 mod log;
 mod managed;
+pub(crate) mod own_backups;
 mod own_thread;
 mod process;
 pub(crate) mod setup;

@@ -5,9 +5,10 @@ use std::fmt;
 use plimsoll_plan::resolved::{Credential, ServerKind};
 use plimsoll_plan::units::Bytes;
 
+use crate::engine::servers::engine;
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::{Dialect, ServerClient, guard};
-use crate::engine::{mariadb, mysql, postgres, sqlserver};
+
 use crate::error::LoadError;
 
 /// The schema on a server of plimsoll's own.
@@ -103,12 +104,7 @@ pub struct Target {
 
 impl Target {
     pub(crate) fn dialect(&self) -> &'static Dialect {
-        match self.engine {
-            ServerKind::Postgres => &postgres::DIALECT,
-            ServerKind::Mariadb => &mariadb::DIALECT,
-            ServerKind::Mysql => &mysql::DIALECT,
-            ServerKind::Sqlserver => &sqlserver::DIALECT,
-        }
+        engine(self.engine).dialect
     }
 
     pub(crate) fn connect(&self) -> Result<Box<dyn ServerClient>, LoadError> {

@@ -64,7 +64,8 @@ fn numbers(version: &str) -> [u32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{mariadb, postgres, sqlserver};
+    use crate::engine::servers::engine;
+    use crate::engine::{mariadb, postgres};
 
     #[test]
     fn an_old_server_and_another_product_are_refused() {
@@ -101,10 +102,17 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("engine = \"postgres\""), "{error}");
-        let oldest = sqlserver::DIALECT.oldest;
-        let check = |version| check(version, oldest, ServerKind::Sqlserver);
-        assert!(check("SQL Server 16.0.4135.4").is_ok() && check("Babelfish").is_ok());
-        let error = check("SQL Server 12.0.2000.8").unwrap_err().to_string();
-        assert!(error.ends_with("or name another one."), "{error}");
+        for kind in ServerKind::ALL
+            .into_iter()
+            .filter(|kind| kind.managed().is_none())
+        {
+            let oldest = engine(kind).dialect.oldest;
+            let check = |version: &str| check(version, oldest, kind);
+            let of_product = |version: &str| format!("{} {version}", oldest.product);
+            assert!(check(&of_product("99.0.4135.4")).is_ok());
+            assert!(oldest.stand_in.is_none_or(|other| check(other).is_ok()));
+            let error = check(&of_product("1.0.2000.8")).unwrap_err().to_string();
+            assert!(error.ends_with("or name another one."), "{error}");
+        }
     }
 }

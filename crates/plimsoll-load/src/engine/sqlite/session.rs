@@ -17,9 +17,9 @@ use crate::engine::WorkSession;
 use crate::error::LoadError;
 use crate::session::SessionError;
 use crate::workload::statement::{
-    Access, Param, Rows, SqlSession, Statement, StatementKind, TableSyntax, TakenRow, Value,
+    Param, Rows, SqlSession, Statement, StatementKind, TableSyntax, TakenRow, TxnAccess, Value,
 };
-use crate::workload::work::{TpccProcedures, Work};
+use crate::workload::work::{SessionWork, TpccProcedures};
 
 /// Microseconds since 1970 (to the millisecond, which is as exact as SQLite's clock is).
 const NOW: &str = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)";
@@ -32,17 +32,17 @@ pub struct SqliteSession {
     writers: WriterQueue,
     turn: Option<WriteTurn>,
     /// By their numbers.
-    statements: Vec<PreparedText>,
+    statements: Vec<CachedText>,
     round_trips: u64,
 }
 
 #[derive(Debug)]
-struct PreparedText {
+struct CachedText {
     sql: String,
     writes: bool,
 }
 
-impl PreparedText {
+impl CachedText {
     /// In SQLite's dialect, and as short as it can be: the text is hashed for each execution.
     fn new(statement: &Statement) -> Self {
         let sql = statement.compact();
@@ -67,7 +67,7 @@ impl SqliteSession {
         writers: WriterQueue,
         workload: &Workload,
     ) -> Result<WorkSession<Self>, LoadError> {
-        let work = Work::new(workload);
+        let work = SessionWork::new(workload);
         let mut connection = open_timed(path, pragmas, vfs)?;
         insight::count(&mut connection, path, &writers)
             .map_err(|error| explain(path, "opening", &error))?;
@@ -77,7 +77,7 @@ impl SqliteSession {
             path: path.to_owned(),
             writers,
             turn: None,
-            statements: work.statements.iter().map(PreparedText::new).collect(),
+            statements: work.statements.iter().map(CachedText::new).collect(),
             round_trips: 0,
         };
         Ok(WorkSession::new(session, work))
@@ -170,8 +170,8 @@ fn value(column: ValueRef<'_>) -> rusqlite::Result<Value> {
 impl SqlSession for SqliteSession {
     /// One that writes waits its turn first: one that read first could not go on once another had written in between
     /// (lang_transaction.html).
-    async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
-        if access != Access::Write {
+    async fn begin(&mut self, access: TxnAccess) -> Result<(), SessionError> {
+        if access != TxnAccess::Write {
             return self.control("BEGIN");
         }
         // A turn that was never ended would be waited for by the very session that has it.

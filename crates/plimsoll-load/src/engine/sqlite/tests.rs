@@ -22,7 +22,7 @@ use crate::engine::contract::contract_of_engines;
 use crate::engine::{Session, WorkSession};
 use crate::error::LoadError;
 use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::{Access, SqlSession};
+use crate::workload::statement::{SqlSession, TxnAccess};
 use crate::workload::tpcc::input::{self, Line};
 use crate::workload::tpcc::population::TpccPopulation;
 use crate::workload::tpcc::rows::TpccTable;
@@ -602,8 +602,8 @@ fn a_session_never_waits_for_itself() {
     std::thread::spawn(move || {
         let mut session = open(&path, &pragmas([]), WriterQueue::default()).unwrap();
         let twice = async {
-            session.connection.begin(Access::Write).await.unwrap();
-            session.connection.begin(Access::Write).await
+            session.connection.begin(TxnAccess::Write).await.unwrap();
+            session.connection.begin(TxnAccess::Write).await
         };
         done.send(Clock::real().block_on(twice).unwrap()).unwrap();
     });

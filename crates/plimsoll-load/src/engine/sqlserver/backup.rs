@@ -13,6 +13,7 @@ use super::failure::is_file_error;
 use crate::backup::{BackupControl, Taken, Timed, files, written};
 use crate::clock::monotonic;
 use crate::control::LoadControl;
+use crate::engine::server::own_backups::{RestoredDatabase, ServerBackups, ServerConnector};
 use crate::engine::sql::guard::Use;
 use crate::engine::sql::{ServerClient, SqlClient, TextRow};
 use crate::error::LoadError;
@@ -29,9 +30,35 @@ const NEXT_WITHOUT_BACKUP_RIGHT: &str =
 const NEXT_WITHOUT_CREATE_RIGHT: &str = "A backup is restored as a new database: GRANT CREATE ANY DATABASE TO this login, or set restore = false \
      in the plan.";
 
-/// Where connections to one server come from.
-pub(crate) trait ServerConnector: Sync {
-    fn connect(&self) -> Result<Box<dyn ServerClient>, LoadError>;
+/// BACKUP DATABASE and RESTORE DATABASE.
+pub(super) struct SqlserverBackups;
+
+impl ServerBackups for SqlserverBackups {
+    fn statement(&self) -> &'static str {
+        "BACKUP DATABASE"
+    }
+
+    fn back_up(
+        &self,
+        server: &dyn ServerConnector,
+        schema: &str,
+        task: BackupControl<'_>,
+        to: &Path,
+    ) -> Result<Taken, LoadError> {
+        back_up(server, schema, task, to)
+    }
+
+    fn restore(
+        &self,
+        server: &dyn ServerConnector,
+        schema: &str,
+        task: BackupControl<'_>,
+        from: &Path,
+        dir: &Path,
+    ) -> Result<(Box<dyn RestoredDatabase>, Timed), LoadError> {
+        let (database, timed) = OwnDatabase::restore(server, schema, task, from, dir)?;
+        Ok((Box::new(database), timed))
+    }
 }
 
 /// `[name]`, whatever QUOTED_IDENTIFIER is (manual, "Delimited identifiers").
@@ -76,7 +103,7 @@ fn backup_statement(schema: &str, devices: &[PathBuf]) -> String {
 }
 
 /// Takes a backup of the database into `to`, in as many files as may be written at the same time.
-pub(crate) fn back_up(
+fn back_up(
     server: &dyn ServerConnector,
     schema: &str,
     task: BackupControl<'_>,
@@ -275,21 +302,21 @@ impl SessionLock {
 
 /// A database that plimsoll restores, and drops.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OwnDatabase {
-    pub name: String,
+struct OwnDatabase {
+    name: String,
     /// One of its files, in a directory of plimsoll's: proof that the database is plimsoll's.
     file: String,
 }
 
 impl OwnDatabase {
     /// Restores the backup in `from` as a database with its files in `dir`. A failure leaves none.
-    pub fn restore(
+    fn restore(
         server: &dyn ServerConnector,
         schema: &str,
         task: BackupControl<'_>,
         from: &Path,
         dir: &Path,
-    ) -> Result<RestoredDatabase, LoadError> {
+    ) -> Result<(Self, Timed), LoadError> {
         files::forget_cached(from)?;
         let mut client = server.connect()?;
         let program = version(client.as_mut())?;
@@ -312,33 +339,13 @@ impl OwnDatabase {
             let _ = database.drop_if_own(server);
             return Err(explain(error, dir, NEXT_WITHOUT_CREATE_RIGHT));
         }
-        Ok(RestoredDatabase {
-            database,
-            timed: Timed {
-                program,
-                bytes: written(from),
-                began,
-                ended: monotonic(),
-            },
-        })
-    }
-
-    /// Drops it with its files; an error where it is left.
-    pub fn remove(&self, server: &dyn ServerConnector) -> Result<(), LoadError> {
-        let name = &self.name;
-        let next = format!("Drop it: DROP DATABASE {}.", bracketed(name));
-        let what = format!("database {name}, which plimsoll restored");
-        self.drop_if_own(server)
-            .map_err(|error| LoadError::other(&what, format!("{}\n{next}", error.reason())))?;
-        let sql = format!("SELECT 1 WHERE DB_ID({}) IS NOT NULL", unicode(name));
-        let left = server.connect()?.rows("inspecting the databases", &sql)?;
-        if left.is_empty() {
-            return Ok(());
-        }
-        Err(LoadError::other(
-            what,
-            format!("is left on the server\n{next}"),
-        ))
+        let timed = Timed {
+            program,
+            bytes: written(from),
+            began,
+            ended: monotonic(),
+        };
+        Ok((database, timed))
     }
 
     /// One request, so that no other database can have taken the name in between. Sessions that were checking it may not
@@ -361,21 +368,27 @@ impl OwnDatabase {
     }
 }
 
-#[cfg(test)]
-impl OwnDatabase {
-    /// Nothing was restored.
-    pub fn of_tests(name: &str) -> Self {
-        Self {
-            name: name.into(),
-            file: "/nowhere/file-1.mdf".into(),
-        }
+impl RestoredDatabase for OwnDatabase {
+    fn name(&self) -> &str {
+        &self.name
     }
-}
 
-/// A database that has been restored, and how long that took.
-pub(crate) struct RestoredDatabase {
-    pub database: OwnDatabase,
-    pub timed: Timed,
+    fn remove(&self, server: &dyn ServerConnector) -> Result<(), LoadError> {
+        let name = &self.name;
+        let next = format!("Drop it: DROP DATABASE {}.", bracketed(name));
+        let what = format!("database {name}, which plimsoll restored");
+        self.drop_if_own(server)
+            .map_err(|error| LoadError::other(&what, format!("{}\n{next}", error.reason())))?;
+        let sql = format!("SELECT 1 WHERE DB_ID({}) IS NOT NULL", unicode(name));
+        let left = server.connect()?.rows("inspecting the databases", &sql)?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        Err(LoadError::other(
+            what,
+            format!("is left on the server\n{next}"),
+        ))
+    }
 }
 
 /// Where a file of a database goes.

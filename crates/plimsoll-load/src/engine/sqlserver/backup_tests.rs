@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use plimsoll_plan::resolved::{BackupMethod, ServerKind};
 use tempfile::TempDir;
 
 use super::super::failure::SqlserverFailure;
 use super::*;
+use crate::engine::server::{DatabaseCopy, Target};
 use crate::engine::sql::part::TablePart;
 
 /// What becomes of BACKUP DATABASE, or of RESTORE DATABASE.
@@ -300,7 +302,7 @@ impl Places {
         &self,
         server: &FakeServer,
         control: &LoadControl,
-    ) -> Result<RestoredDatabase, LoadError> {
+    ) -> Result<(OwnDatabase, Timed), LoadError> {
         let task = BackupControl { jobs: 2, control };
         OwnDatabase::restore(server, "a]b'c", task, &self.backup, &self.data)
     }
@@ -432,7 +434,7 @@ fn a_backup_is_restored_under_a_name_of_its_own_and_dropped() {
     let before = server.databases();
     let control = LoadControl::default();
     places.back_up(&server, &control).unwrap();
-    let RestoredDatabase { database, timed } = places.restore(&server, &control).unwrap();
+    let (database, timed) = places.restore(&server, &control).unwrap();
     assert_eq!(database.name, "a]b'c_restored_2");
     assert_eq!(
         (timed.bytes, timed.program.as_str()),
@@ -509,7 +511,7 @@ fn a_database_that_cannot_be_dropped_is_reported() {
     let server = FakeServer::new(Work::Done).with(|state| state.drops = false);
     places.back_up(&server, &control).unwrap();
     let restored = places.restore(&server, &control).unwrap();
-    let message = restored.database.remove(&server).unwrap_err().to_string();
+    let message = restored.0.remove(&server).unwrap_err().to_string();
     assert!(
         message.contains("DROP DATABASE [a]]b'c_restored_1]"),
         "{message}"
@@ -543,4 +545,44 @@ fn on_roots_behalf_the_directory_becomes_the_servers() {
         (before.uid(), before.gid(), before.mode() & 0o777)
     };
     assert_eq!((after.uid(), after.gid(), after.mode() & 0o777), expected);
+}
+
+fn unreachable() -> Target {
+    Target {
+        engine: ServerKind::Sqlserver,
+        conninfo: "mssql://u@127.0.0.1:1?encrypt=false".into(),
+        schema: "tpcc_restored_1".into(),
+        changes_tables: false,
+    }
+}
+
+#[test]
+fn a_copy_that_cannot_be_dropped_is_an_error_with_the_statement() {
+    let database = OwnDatabase {
+        name: "tpcc_restored_1".into(),
+        file: "/nowhere/file-1.mdf".into(),
+    };
+    let copy = DatabaseCopy::new(&unreachable(), Box::new(database));
+    let message = copy.end().unwrap_err().to_string();
+    assert!(
+        message.ends_with("\nDrop it: DROP DATABASE [tpcc_restored_1]."),
+        "{message}"
+    );
+}
+
+#[test]
+fn there_are_physical_backups_only() {
+    let control = LoadControl::default();
+    let task = BackupControl {
+        jobs: 1,
+        control: &control,
+    };
+    let back_up = |method| unreachable().back_up(method, task, Path::new("/nowhere"));
+    let message = back_up(BackupMethod::Logical).unwrap_err().to_string();
+    assert!(
+        message.contains("its BACKUP DATABASE") && message.contains("leave `method` out"),
+        "{message}"
+    );
+    let error = back_up(BackupMethod::Physical).unwrap_err();
+    assert!(matches!(error, LoadError::Unreachable { .. }), "{error}");
 }

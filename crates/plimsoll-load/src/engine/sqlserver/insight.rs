@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_plan::resolved::ServerKind;
-use plimsoll_plan::units::{Bytes, Nanos};
+use plimsoll_plan::units::Bytes;
 use plimsoll_record::message::EventKind;
 use plimsoll_record::message::event::NotShown;
 use plimsoll_record::metric::Metric;
@@ -14,7 +14,7 @@ use plimsoll_record::metric::Metric;
 use super::client::rows;
 use super::connect::{Tds, connect};
 use super::dialect::DIALECT;
-use crate::engine::readings::{Reading, SessionCount};
+use crate::engine::readings::{Reading, ServerInsight, SessionCount};
 use crate::engine::sql::TextRow;
 use crate::error::LoadError;
 
@@ -97,7 +97,18 @@ pub struct SqlserverInsight {
 }
 
 impl SqlserverInsight {
-    pub async fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
+    async fn ask(&mut self, sql: &str) -> Result<Vec<TextRow>, LoadError> {
+        rows(
+            &mut self.client,
+            DOING,
+            &DIALECT.of_schema(sql, &self.schema),
+        )
+        .await
+    }
+}
+
+impl ServerInsight for SqlserverInsight {
+    async fn connect(conninfo: &str, schema: &str) -> Result<Self, LoadError> {
         let mut insight = Self {
             client: connect(conninfo).await?,
             schema: schema.to_owned(),
@@ -115,21 +126,7 @@ impl SqlserverInsight {
         Ok(insight)
     }
 
-    async fn ask(&mut self, sql: &str) -> Result<Vec<TextRow>, LoadError> {
-        rows(
-            &mut self.client,
-            DOING,
-            &DIALECT.of_schema(sql, &self.schema),
-        )
-        .await
-    }
-
-    /// It shows something new whenever it is asked.
-    pub fn rest(&self) -> Nanos {
-        Nanos::ZERO
-    }
-
-    pub async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
+    async fn sample_sessions(&mut self) -> Result<Vec<SessionCount>, LoadError> {
         if !self.shows_sessions {
             return Ok(Vec::new());
         }
@@ -137,7 +134,7 @@ impl SqlserverInsight {
         rows.iter().map(session_count).collect()
     }
 
-    pub async fn read(&mut self) -> Result<Reading, LoadError> {
+    async fn read(&mut self) -> Result<Reading, LoadError> {
         let mut reading = Reading::new();
         if self.shows_counters {
             reading.extend(counters(&self.ask(COUNTERS).await?));
@@ -149,17 +146,17 @@ impl SqlserverInsight {
     }
 
     /// Of the data's files; the log's are not among them.
-    pub async fn size(&mut self) -> Result<Bytes, LoadError> {
+    async fn size(&mut self) -> Result<Bytes, LoadError> {
         let rows = self.ask(SIZE).await?;
         let size = rows.first().map_or(Ok(0), |row| row.get(0))?;
         Ok(Bytes(size))
     }
 
-    pub fn source(&self) -> String {
+    fn source(&self) -> String {
         "sys.dm_exec_requests, sys.dm_exec_sessions".into()
     }
 
-    pub fn lacks(&self) -> Vec<EventKind> {
+    fn lacks(&self) -> Vec<EventKind> {
         let lacks = [
             (!self.shows_sessions, "sys.dm_exec_requests"),
             (!self.shows_counters, "sys.dm_os_performance_counters"),

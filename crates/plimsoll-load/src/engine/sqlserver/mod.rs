@@ -8,6 +8,8 @@ mod backup;
 mod bulk;
 mod client;
 mod connect;
+#[cfg(test)]
+mod contract;
 mod dialect;
 mod failure;
 mod insight;
@@ -19,7 +21,23 @@ mod tests;
 mod tls;
 mod values;
 
-pub(crate) use backup::{OwnDatabase, RestoredDatabase, ServerConnector, back_up};
+use plimsoll_plan::resolved::ServerKind;
+
+use super::server_url::with_password;
+use super::servers::ServerEngine;
+
 pub(crate) use dialect::DIALECT;
-pub use insight::SqlserverInsight;
-pub use session::SqlserverSession;
+pub use insight::SqlserverInsight as Insight;
+pub use session::SqlserverSession as Session;
+
+pub(crate) static ENGINE: ServerEngine = ServerEngine {
+    dialect: &DIALECT,
+    complete_password: |conninfo, environment| {
+        let kind = ServerKind::Sqlserver;
+        let password = environment.variable(kind.password_variable())?;
+        with_password(kind, conninfo, &password)
+    },
+    backups: Some(&backup::SqlserverBackups),
+    #[cfg(test)]
+    contract: &contract::CONTRACT,
+};

@@ -13,9 +13,6 @@ use crate::workload::work::TpccProcedures;
 /// The error that `plimsoll_new_order` throws for an unused item.
 const UNUSED_ITEM: u32 = 50_001;
 
-/// Fails where the procedures or their tables are not.
-pub(super) const PROBE: &str = "EXEC plimsoll_stock_level 1, 1, 10";
-
 impl TpccProcedures for SqlserverSession {
     async fn call(&mut self, input: &TpccInput) -> Result<TxnEnd, SessionError> {
         match self.call_procedure(input).await {

@@ -7,16 +7,18 @@ use super::client::rows;
 use super::connect::{Tds, connect};
 use super::dialect::{DIALECT, TABLE_SYNTAX, try_lock};
 use super::failure::{DUPLICATES, SqlserverFailure};
-use super::procedures;
 use super::statements::text;
 use super::values::{RpcParam, value};
-use crate::engine::ServerSession;
+use crate::engine::ServerConnection;
 use crate::engine::sql::error::not_loaded;
 use crate::engine::sql::guard::{self, Use};
 use crate::error::LoadError;
 use crate::session::SessionError;
-use crate::workload::statement::{Access, Param, Rows, SqlSession, TableSyntax};
-use crate::workload::work::{Work, WorkKind};
+use crate::workload::statement::{Param, Rows, SqlSession, TableSyntax, TxnAccess};
+use crate::workload::work::{SessionWork, WorkKind};
+
+/// Fails where the procedures or their tables are not.
+const PROBE: &str = "EXEC plimsoll_stock_level 1, 1, 10";
 
 /// Ends what an error may have left open.
 const ROLL_BACK: &str = "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION";
@@ -28,7 +30,7 @@ pub struct SqlserverSession {
     pub(super) client: Tds,
     /// By their numbers.
     texts: Vec<String>,
-    /// See [`Work::retries_duplicates`].
+    /// See [`SessionWork::retries_duplicates`].
     retries_duplicates: bool,
     /// That of the last transaction.
     isolation: Isolation,
@@ -55,9 +57,9 @@ impl Isolation {
 }
 
 /// Fails where the work has nothing to work on.
-fn probe(work: &Work) -> String {
+fn probe(work: &SessionWork) -> String {
     if matches!(work.kind, WorkKind::TpccProcedures) {
-        return procedures::PROBE.into();
+        return PROBE.into();
     }
     let tables = work.tables.iter();
     tables
@@ -65,8 +67,8 @@ fn probe(work: &Work) -> String {
         .collect()
 }
 
-impl ServerSession for SqlserverSession {
-    async fn connect(conninfo: &str, schema: &str, work: &Work) -> Result<Self, LoadError> {
+impl ServerConnection for SqlserverSession {
+    async fn connect(conninfo: &str, schema: &str, work: &SessionWork) -> Result<Self, LoadError> {
         let mut client = connect(conninfo).await?;
         keep(&mut client, schema).await?;
         let mut session = Self {
@@ -91,6 +93,12 @@ impl ServerSession for SqlserverSession {
         }
         session.round_trips = 0;
         Ok(session)
+    }
+
+    #[cfg(test)]
+    async fn connection_id(&mut self) -> u32 {
+        let rows = rows(&mut self.client, "testing", "SELECT CAST(@@SPID AS int)").await;
+        rows.expect("an answer")[0].get(0).expect("a number")
     }
 }
 
@@ -161,15 +169,6 @@ impl SqlserverSession {
     }
 }
 
-#[cfg(test)]
-impl SqlserverSession {
-    /// The server's number of the connection.
-    pub async fn connection_id(&mut self) -> u32 {
-        let rows = rows(&mut self.client, "testing", "SELECT CAST(@@SPID AS int)").await;
-        rows.expect("an answer")[0].get(0).expect("a number")
-    }
-}
-
 fn dynamic<'a>(params: &'a [RpcParam<'a>]) -> Vec<&'a dyn ToSql> {
     params.iter().map(|own| own as &dyn ToSql).collect()
 }
@@ -208,10 +207,10 @@ pub(super) fn error(failure: SqlserverFailure) -> SessionError {
 
 impl SqlSession for SqlserverSession {
     /// The first statement begins it.
-    async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
+    async fn begin(&mut self, access: TxnAccess) -> Result<(), SessionError> {
         let wanted = match access {
-            Access::Write | Access::Read => Isolation::ReadCommitted,
-            Access::ReadSnapshot => self.of_readers,
+            TxnAccess::Write | TxnAccess::Read => Isolation::ReadCommitted,
+            TxnAccess::ReadSnapshot => self.of_readers,
         };
         if self.isolation != wanted {
             self.end(wanted.text()).await?;

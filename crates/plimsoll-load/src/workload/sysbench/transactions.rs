@@ -3,7 +3,7 @@
 use super::input::{Bracket, NewRow, Operation, SysbenchInput};
 use super::sql::{Prepared, SysbenchStmt, insert_next};
 use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::{Access, Param, SqlSession, end};
+use crate::workload::statement::{Param, SqlSession, TxnAccess, end};
 
 /// Runs one attempt. On an error the database transaction is rolled back before it is returned.
 pub async fn run(
@@ -15,8 +15,8 @@ pub async fn run(
         Bracket::Autocommit => {
             return operations(session, prepared, input).await;
         }
-        Bracket::Reads => Access::Read,
-        Bracket::Writes => Access::Write,
+        Bracket::Reads => TxnAccess::Read,
+        Bracket::Writes => TxnAccess::Write,
     };
     session.begin(access).await?;
     let done = operations(session, prepared, input).await;

@@ -13,14 +13,14 @@ use super::input::{
 use super::random::DISTRICTS;
 use super::sql::TpccStmt;
 use crate::session::{SessionError, TxnEnd};
-use crate::workload::statement::{Access, Param, Rows, SqlSession, Value, end};
+use crate::workload::statement::{Param, Rows, SqlSession, TxnAccess, Value, end};
 
 /// Runs one attempt. On an error the database transaction is rolled back before it is returned.
 pub async fn run(session: &mut impl SqlSession, input: &TpccInput) -> Result<TxnEnd, SessionError> {
     let access = match input {
-        TpccInput::NewOrder(_) | TpccInput::Payment(_) | TpccInput::Delivery(_) => Access::Write,
+        TpccInput::NewOrder(_) | TpccInput::Payment(_) | TpccInput::Delivery(_) => TxnAccess::Write,
         // An order and its lines belong together.
-        TpccInput::OrderStatus(_) | TpccInput::StockLevel(_) => Access::ReadSnapshot,
+        TpccInput::OrderStatus(_) | TpccInput::StockLevel(_) => TxnAccess::ReadSnapshot,
     };
     session.begin(access).await?;
     let done = profile(session, input).await;

@@ -70,7 +70,7 @@ fn what_only_reads_sees_one_snapshot_and_writes_nothing() {
     block_on(async {
         let client = client(&shared).await;
         let mut session = session(&shared, TxnMode::Statements).await.connection;
-        session.begin(Access::ReadSnapshot).await.unwrap();
+        session.begin(TxnAccess::ReadSnapshot).await.unwrap();
         let district = [Param::Int(1), Param::Int(6)];
         let before = session
             .query(TpccStmt::NextOrderNumber, &district)

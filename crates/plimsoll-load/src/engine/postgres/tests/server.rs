@@ -58,10 +58,10 @@ fn a_session_that_the_server_ended_is_lost_with_the_reason() {
             "options='-c idle_in_transaction_session_timeout=2000 ",
         );
         let conninfo = conninfo.replace("application_name=plimsoll", "application_name=idle");
-        let work = Work::new(&tpcc(TxnMode::Statements));
+        let work = SessionWork::new(&tpcc(TxnMode::Statements));
         let session = PostgresSession::connect(&conninfo, SCHEMA, &work).await;
         let mut session = session.unwrap();
-        session.begin(Access::Write).await.unwrap();
+        session.begin(TxnAccess::Write).await.unwrap();
         let district = [Param::Int(1), Param::Int(6)];
         session
             .query(TpccStmt::NextOrderNumber, &district)
