@@ -1542,34 +1542,5 @@ answer-limit-more = { $n ->
     [1] 1 more limit
    *[other] { $n } more limits
 }, listed with all tables.
-answer-limit-little = Rate, latency and number in flight contradict each other
-answer-limit-conserve = Counts of transactions do not add up
-answer-limit-steady = The rate was not steady
-answer-limit-short = The measurement was too short
-answer-limit-cached = The data fit into memory, so few reads reached the drive
-answer-limit-client = The load generator did not keep up
-answer-limit-samebox = Generator and system shared a machine on one side only
-answer-limit-omission = Latencies leave waiting out
-answer-limit-durable = Commits are not durable, or not on both sides
-answer-limit-lies = Flushes were faster than the medium can be
-answer-limit-maint = Checkpoints or backups ran on one side only
-answer-limit-thin = Reads met blocks that were never written
-answer-limit-entropy = The data was more compressible than stated
-answer-limit-noise = Something else used the machine
-answer-limit-pctavg = Percentiles were averaged
-answer-limit-onefactor = The sides differ in more than one thing
-answer-limit-victims = The number of loaded systems differs
-answer-limit-ratio = TPM and NOPM do not fit the mix
-answer-limit-size = Sizes of the data differ
-answer-limit-rate = MB/s and bytes moved contradict each other
-answer-limit-wording = A sentence does not follow from the figures
-answer-limit-consist = A consistency condition fails, or could not be verified
-answer-limit-emulated = Requests took longer than on the drive that is emulated
-answer-limit-virtual = Linux read more often than the model with so little memory
-answer-limit-repeat = One run of each, so run-to-run variation is unknown
-answer-limit-plausible = Figures cannot all be true
-answer-limit-duration = Times do not add up
-answer-limit-finding = See the findings
-answer-limit-intact = The run file changed after its run
 answer-next-explain = why, and what helps
 answer-next-tables = all tables
