@@ -6,7 +6,6 @@
 use plimsoll_record::Severity;
 use plimsoll_record::message::EventKind;
 
-use crate::audit::Rule;
 use crate::summary::{Finding, FindingKind};
 
 /// What a reason of doubt is about, in the order of mending.
@@ -69,34 +68,6 @@ impl Finding {
     }
 }
 
-impl Rule {
-    pub const fn cause(self) -> Cause {
-        match self {
-            Self::Intact | Self::Consist | Self::Durable | Self::Lies => Cause::Data,
-            // Each has the cause of its own finding.
-            Self::Finding => Cause::Failed,
-            Self::Client | Self::Noise | Self::Emulated => Cause::Machine,
-            Self::Conserve
-            | Self::Little
-            | Self::Omission
-            | Self::PctAvg
-            | Self::Ratio
-            | Self::Rate
-            | Self::Plausible
-            | Self::Duration
-            | Self::Wording => Cause::Accounts,
-            Self::SameBox
-            | Self::OneFactor
-            | Self::Victims
-            | Self::Maint
-            | Self::Size
-            | Self::Repeat => Cause::Sides,
-            Self::Cached | Self::Thin | Self::Entropy | Self::Virtual => Cause::Conditions,
-            Self::Steady | Self::Short => Cause::Window,
-        }
-    }
-}
-
 impl FindingKind {
     pub fn cause(&self) -> Cause {
         match self {
@@ -149,37 +120,6 @@ impl FindingKind {
             | Self::SteadyNotReached { .. }
             | Self::WholeOnly { .. } => Cause::Window,
         }
-    }
-
-    /// The rule that evaluates the same thing; `None`: no other than [`Rule::Finding`].
-    pub fn rule(&self) -> Option<Rule> {
-        Some(match self {
-            Self::Unsteady { .. } | Self::SteadyNotReached { .. } => Rule::Steady,
-            Self::NothingMeasured
-            | Self::NothingCompleted { .. }
-            | Self::ShortWindow { .. }
-            | Self::TooFewSamples { .. }
-            | Self::FewIntervals { .. }
-            | Self::WholeOnly { .. } => Rule::Short,
-            Self::InFlightOff { .. } => Rule::Little,
-            Self::Contradicted { rule } => Rule::parse(rule)?,
-            Self::CountsBroken { .. }
-            | Self::HistogramDisagrees { .. }
-            | Self::WorkersDisagree { .. }
-            | Self::CommitsDisagree { .. }
-            | Self::NotDrained { .. }
-            | Self::Unanswered { .. } => Rule::Conserve,
-            // CLIENT is about what was dropped.
-            Self::NotServed { failed: 0, .. } => Rule::Client,
-            Self::ConditionFails { .. } | Self::VerificationFailed { .. } => Rule::Consist,
-            Self::CommittedLost { .. } | Self::NotRecovered => Rule::Durable,
-            Self::Emulated { .. } | Self::EmulationWaited { .. } | Self::DriveErrors { .. } => {
-                Rule::Emulated
-            }
-            Self::NeverWritten { .. } => Rule::Thin,
-            Self::RateDisagrees { .. } => Rule::Rate,
-            _ => return None,
-        })
     }
 }
 

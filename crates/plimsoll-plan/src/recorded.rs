@@ -103,7 +103,8 @@ fn read_saved(text: &str) -> Result<ResolvedPlan, String> {
             "it has version {version}, and this plimsoll reads version {SAVED_VERSION}"
         ));
     }
-    let plan = serde_json::from_value(plan).map_err(|error| error.to_string())?;
+    let plan: ResolvedPlan = serde_json::from_value(plan).map_err(|error| error.to_string())?;
     check_references(&plan)?;
+    plan.audit.check_bounds()?;
     Ok(plan)
 }

@@ -125,6 +125,23 @@ impl Threshold {
 }
 
 impl Thresholds {
+    /// `Err`: a threshold that no plan may give. With it a rule would pass or fire on whatever was measured.
+    pub(crate) fn check_bounds(&self) -> Result<(), String> {
+        let mut all = self.list().into_iter();
+        match all.find(|it| !(it.least..=it.most).contains(&it.value)) {
+            None => Ok(()),
+            Some(Threshold {
+                key,
+                value,
+                least,
+                most,
+                ..
+            }) => Err(format!(
+                "its threshold `{key}` is {value}, and {least} to {most} is possible"
+            )),
+        }
+    }
+
     pub fn adjusted(&self) -> Vec<Threshold> {
         self.list()
             .into_iter()

@@ -19,6 +19,7 @@ use crate::{
     SubjectKind,
 };
 use point_key::{HostPoint, PointKey};
+pub use renumber::IdsExhausted;
 pub(crate) use renumber::{Renumbering, renumber};
 
 /// The record of one host.
@@ -30,7 +31,7 @@ pub struct HostRecord<'a> {
 }
 
 /// `None` without a host. Run, plan and integrity are those of the first one.
-pub fn join(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
+pub fn join(hosts: Vec<HostRecord<'_>>) -> Result<Option<Record>, IdsExhausted> {
     let is_alone = hosts.len() == 1;
     let mut subjects = JoinedSubjects::default();
     let mut joined: Vec<Record> = Vec::new();
@@ -48,7 +49,7 @@ pub fn join(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
             time,
         };
         leave_out_machine(&mut record);
-        renumber(&mut record, &ids);
+        renumber(&mut record, &ids)?;
         let worker = subjects.id(SubjectKind::Worker, host.to_owned());
         // These are about a host's machine or run.
         for diagnosis in &mut record.diagnoses {
@@ -66,7 +67,9 @@ pub fn join(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
         .map(|record| std::mem::take(&mut record.drive));
     let drive = sums::drive_rows(drives.collect());
     let mut records = joined.into_iter();
-    let mut whole = records.next()?;
+    let Some(mut whole) = records.next() else {
+        return Ok(None);
+    };
     for record in records {
         append(&mut whole, record);
     }
@@ -75,7 +78,7 @@ pub fn join(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
     let kept = common.iter().flatten().map(|point| point.point).collect();
     keep(&mut whole, &kept);
     sums::add_up(&mut whole);
-    Some(whole)
+    Ok(Some(whole))
 }
 
 fn last_point(record: &Record) -> u32 {

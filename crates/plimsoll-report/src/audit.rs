@@ -211,15 +211,24 @@ fn set_point(about: &AuditSubject) -> Option<SetPoint> {
 }
 
 /// What distinguishes pieces of evidence of one kind.
-type EvidenceKind = (Discriminant<Evidence>, Option<Discriminant<FindingKind>>);
+#[derive(PartialEq)]
+struct EvidenceKind {
+    evidence: Discriminant<Evidence>,
+    finding: Option<Discriminant<FindingKind>>,
+    shared_name: Option<&'static str>,
+}
 
 fn evidence_kinds(verdict: &RuleVerdict) -> Vec<EvidenceKind> {
     let RuleOutcome::Fired { evidence, .. } = &verdict.outcome else {
         return Vec::new();
     };
-    let kinds = evidence.iter().map(|own| match own {
-        Evidence::Found { finding } => (discriminant(own), Some(discriminant(finding))),
-        _ => (discriminant(own), None),
+    let kinds = evidence.iter().map(|own| EvidenceKind {
+        evidence: discriminant(own),
+        finding: match own {
+            Evidence::Found { finding } => Some(discriminant(finding)),
+            _ => None,
+        },
+        shared_name: own.shared_name(),
     });
     kinds.collect()
 }

@@ -189,7 +189,7 @@ impl Link {
         let host = state.offsets.host_time(now)?;
         let ahead = i128::from(host.0) - i128::from(now.0);
         Some(JournalAnchor {
-            incarnation: state.intake.incarnation,
+            incarnation: state.intake.incarnation?,
             received: state.received,
             ahead: i64::try_from(ahead).ok()?,
         })

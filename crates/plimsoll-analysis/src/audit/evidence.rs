@@ -1,5 +1,6 @@
-//! The evidence of a rule, and what to do next. Closed sets, so that each has its sentence in every language: `evidence-` or
-//! `next-` and its name in the export, with its fields as arguments.
+//! The evidence of a rule. A closed set, so that each has its sentence in every language: `evidence-` and its name in the
+//! export, with its fields as arguments. A rule that compares one figure with a limit takes [`Evidence::AtMost`],
+//! [`Evidence::AtLeast`] or [`Evidence::Off`], and needs a sentence only.
 
 use plimsoll_record::DiagnosisLevel;
 use plimsoll_record::message::DoctorFinding;
@@ -47,11 +48,6 @@ pub enum Evidence {
         range_limit_percent: f64,
         slope_limit_percent: f64,
     },
-    /// STEADY: the second half of the window against the first.
-    Halves {
-        off_percent: f64,
-        limit_percent: f64,
-    },
     /// STEADY, of an open loop: mean response times of the window's five parts.
     ResponseTimes {
         range_percent: f64,
@@ -61,8 +57,6 @@ pub enum Evidence {
     },
     /// SHORT: the window.
     Window { measured_s: f64, fewest_s: f64 },
-    /// SHORT, of an open loop: half the 95 % interval of the mean response time.
-    ResponseInterval { percent: f64, limit_percent: f64 },
     /// SHORT: half the 95 % interval.
     Interval {
         percent: f64,
@@ -76,8 +70,6 @@ pub enum Evidence {
         repeats: u32,
         fewest_repeats: u32,
     },
-    /// SHORT: checkpoints that ended in the window.
-    Checkpoints { found: f64, fewest: f64 },
     /// SHORT: bytes written against the drive's own memory.
     Written { written_mb: f64, cache_mb: f64 },
     /// CACHED: data against the memory that the system can use.
@@ -96,8 +88,6 @@ pub enum Evidence {
     },
     /// CACHED: reads that reached the device.
     DeviceReads { per_transaction: f64, fewest: f64 },
-    /// CLIENT: CPU of the generator's busiest core, or of what it can use.
-    GeneratorBusy { percent: f64, limit_percent: f64 },
     /// CLIENT: time in which the generator did not run although it should have.
     GeneratorStopped {
         stopped_s: f64,
@@ -106,8 +96,6 @@ pub enum Evidence {
         limit_percent: f64,
         cause: GeneratorStopCause,
     },
-    /// CLIENT: waits of the generator's threads for a CPU, against all response times.
-    GeneratorWaits { percent: f64, limit_percent: f64 },
     /// CLIENT: how late intents were started, against the response time.
     ScheduleLag {
         p99_ms: f64,
@@ -162,19 +150,8 @@ pub enum Evidence {
         stated_percent: f64,
         limit_percent: f64,
     },
-    /// NOISE: CPU time that the hypervisor gave to others.
-    Steal { percent: f64, limit_percent: f64 },
-    /// NOISE: CPU time of other programs on the machine.
-    OtherCpu { percent: f64, limit_percent: f64 },
     /// NOISE.
     Governor { governor: String },
-    /// NOISE: the calibration before and after.
-    Calibration {
-        off_percent: f64,
-        limit_percent: f64,
-    },
-    /// NOISE: I/O on the device by others than the system.
-    OtherIo { percent: f64, limit_percent: f64 },
     /// ONEFACTOR: in what the workloads of two runs differ.
     Unlike { differs: String },
     /// ONEFACTOR: what differs beside the factor; empty `differs`: nothing.
@@ -237,8 +214,6 @@ pub enum Evidence {
         late_percent: f64,
         beyond_percent: f64,
     },
-    /// VIRTUAL: CPU in percent of the work of sessions; its costs are assumed.
-    SimulatedCpu { percent: f64, limit_percent: f64 },
     /// VIRTUAL: a page cache of so much memory, which makes more of it than Linux.
     SimulatedMemory { memory: String },
     /// VIRTUAL: everything fits into the page cache.
@@ -302,57 +277,39 @@ pub enum Evidence {
     DigestDiffers { digest: String, found: String },
     /// INTACT: the run is closed and its digest is missing.
     NoDigest,
+    /// A share that must not exceed its limit, by the name of its sentence.
+    #[serde(untagged)]
+    AtMost {
+        evidence: &'static str,
+        percent: f64,
+        limit_percent: f64,
+    },
+    /// A number that must reach its limit.
+    #[serde(untagged)]
+    AtLeast {
+        evidence: &'static str,
+        found: f64,
+        fewest: f64,
+    },
+    /// A figure against what it should be, which it may be off by no more than its limit.
+    #[serde(untagged)]
+    Off {
+        evidence: &'static str,
+        off_percent: f64,
+        limit_percent: f64,
+    },
 }
 
-/// What to do about a rule that fired: one for each rule and way of firing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Next {
-    AskForWindow,
-    FindIdleUsers,
-    RelieveClient,
-    DistrustCounts,
-    MeasureLonger,
-    ReportOften,
-    FindDifference,
-    MeasureLongerOrRepeat,
-    WarmUpLonger,
-    GrowData,
-    BypassCache,
-    VerifyFile,
-    StrengthenClient,
-    LiftQuota,
-    LetClientRun,
-    OfferLess,
-    FindDropCause,
-    MoveClient,
-    MoveBothClients,
-    CountFromDue,
-    MakeDurable,
-    MakeEqual,
-    CheckFlush,
-    CoverMaintenance,
-    WriteFirst,
-    UseRandomData,
-    QuietMachine,
-    MergeHistograms,
-    ChangeOneThing,
-    SameWorkload,
-    KeepVictims,
-    CountTransactions,
-    LoadSameData,
-    AskForBytes,
-    StateRatio,
-    KeepDatabaseAndAsk,
-    MeasureWithoutErrors,
-    SlowerDriveOrLess,
-    OtherCpuSpeeds,
-    MemoryOnRealDrive,
-    RepeatMore,
-    CheckSource,
-    AskForTimes,
-    RestoreFile,
-    MendFinding,
+impl Evidence {
+    /// The name of one that several rules share.
+    pub fn shared_name(&self) -> Option<&'static str> {
+        match self {
+            Self::AtMost { evidence, .. }
+            | Self::AtLeast { evidence, .. }
+            | Self::Off { evidence, .. } => Some(evidence),
+            _ => None,
+        }
+    }
 }
 
 /// Why a generator did not run.

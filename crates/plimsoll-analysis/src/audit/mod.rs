@@ -16,8 +16,8 @@ use plimsoll_plan::{RecordedPlan, Threshold, Thresholds};
 use serde::Serialize;
 
 pub use crate::missing::Missing;
-pub use evidence::{DropCause, Evidence, GeneratorStopCause, Next};
-pub use rule::Rule;
+pub use evidence::{DropCause, Evidence, GeneratorStopCause};
+pub use rule::{Next, Rule};
 pub(crate) use rules::unequal;
 pub use verdict::{AuditSubject, AuditedLoad, RuleOutcome, RuleVerdict};
 

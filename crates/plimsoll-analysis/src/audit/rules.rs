@@ -40,7 +40,7 @@ pub fn evaluate(input: &AuditInput, thresholds: &Thresholds) -> Vec<RuleVerdict>
         .collect();
     let findings = finding::evaluate(input, &verdicts);
     verdicts.extend(findings);
-    complete(verdicts, missing_subject)
+    complete(verdicts, Rule::no_subject)
 }
 
 /// The rule by which the figures of a load cannot all be true. What the summary has found itself is a finding already.
@@ -74,18 +74,4 @@ fn complete(mut verdicts: Vec<RuleVerdict>, why: fn(Rule) -> Missing) -> Vec<Rul
     // Stable: what each is about keeps its order.
     verdicts.sort_by_key(|verdict| verdict.rule);
     verdicts
-}
-
-/// Why a rule has no subject.
-fn missing_subject(rule: Rule) -> Missing {
-    match rule {
-        Rule::Maint | Rule::OneFactor | Rule::Victims | Rule::Size | Rule::Repeat => {
-            Missing::OneSide
-        }
-        Rule::Rate => Missing::NoBackup,
-        Rule::Wording => Missing::NoSentence,
-        Rule::Duration => Missing::NoDuration,
-        Rule::Intact | Rule::Finding => Missing::NoRunFile,
-        _ => Missing::NothingMeasured,
-    }
 }

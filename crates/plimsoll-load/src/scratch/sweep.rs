@@ -68,8 +68,14 @@ pub fn sweep(
             actions.push(left_alone(&error));
             continue;
         }
-        let Some(owner) = read_owner(&directory) else {
-            continue;
+        let owner = match read_owner(&directory) {
+            Ok(Some(owner)) => owner,
+            // A run makes it just now, or it is nobody's.
+            Ok(None) => continue,
+            Err(why) => {
+                actions.push(not_understood(&path, &why));
+                continue;
+            }
         };
         if name != *owner.run_id {
             continue;
@@ -141,7 +147,7 @@ fn sockets_on_drives(scratch: &Path) -> Vec<PathBuf> {
         .map(|drive| drive.join("mnt"))
         .flat_map(below);
     let owners = systems.map(|dir| dir.join(OWNER));
-    let owners = owners.filter_map(|owner| parse_owner(&fs::read_to_string(owner).ok()?));
+    let owners = owners.filter_map(|owner| parse_owner(&fs::read_to_string(owner).ok()?).ok());
     owners.flat_map(|owner| owner.outside).collect()
 }
 
@@ -150,20 +156,38 @@ fn left_alone(error: &LoadError) -> String {
     format!("Left alone what dead runs may have left. {error}")
 }
 
-fn read_owner(directory: &DirectoryHandle) -> Option<Owner> {
-    /// An owner file has less than a thousand bytes.
-    const MOST: u64 = 1 << 20;
-    let file = directory
-        .open_file(OsStr::new(OWNER), OFlags::RDONLY)
-        .ok()?;
-    let mut text = String::new();
-    file.take(MOST).read_to_string(&mut text).ok()?;
-    parse_owner(&text)
+/// What a sweep reports of a directory whose owner file is damaged, or of a plimsoll that writes others.
+fn not_understood(path: &Path, why: &str) -> String {
+    format!(
+        "Left {} alone: this plimsoll does not understand {OWNER} in it ({why}). Remove it when no plimsoll works there.",
+        path.display()
+    )
 }
 
-pub(super) fn parse_owner(text: &str) -> Option<Owner> {
-    let owner: Owner = serde_json::from_str(text).ok()?;
-    (owner.format == FORMAT && owner.pid > 0).then_some(owner)
+/// `None` without an owner file, `Err` with the reason why it means nothing.
+fn read_owner(directory: &DirectoryHandle) -> Result<Option<Owner>, String> {
+    /// An owner file has less than a thousand bytes.
+    const MOST: u64 = 1 << 20;
+    let file = match directory.open_file(OsStr::new(OWNER), OFlags::RDONLY) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut text = String::new();
+    let read = file.take(MOST).read_to_string(&mut text);
+    read.map_err(|error| error.to_string())?;
+    parse_owner(&text).map(Some)
+}
+
+pub(super) fn parse_owner(text: &str) -> Result<Owner, String> {
+    let owner: Owner = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    match owner.format == FORMAT && owner.pid > 0 {
+        true => Ok(owner),
+        false => Err(format!(
+            "its format is {:?} and not {FORMAT:?}",
+            owner.format
+        )),
+    }
 }
 
 /// Whether the owner is gone: no process with its pid and start time, and no process holds the lock (which is visible from

@@ -261,3 +261,28 @@ fn unused_media_and_workloads_are_reported() {
             .contains("no step uses the medium `m`")
     );
 }
+
+/// What is wrong is the size or the capacity that was written, not that the files do not fit.
+#[test]
+fn a_broken_size_is_one_error() {
+    let text = |size: &str, workers: &str, capacity: &str| {
+        format!(
+            "title = \"t\"\n[medium.m]\ndrive = \"fast-ssd-1t\"\ncapacity = {capacity}\n[workload.w.block]\n\
+             profile = \"four-corners\"\nsize = {size}\nworkers = {workers}\n[[step]]\nrun = \"w\"\nmeasure = \"5s\"\n"
+        )
+    };
+    for (size, workers, capacity, expected) in [
+        ("\"1XB\"", "1", "\"1GiB\"", "7:8"),
+        ("\"1GiB\"", "\"x\"", "\"1GiB\"", "8:11"),
+        ("\"900GiB\"", "1", "\"1\"", "4:12"),
+    ] {
+        let errors = parse(&text(size, workers, capacity), &drives())
+            .expect_err("this plan is wrong")
+            .0;
+        let places: Vec<String> = errors
+            .iter()
+            .map(|error| format!("{}:{}", error.line, error.column))
+            .collect();
+        assert_eq!(places, [expected], "{errors:?}");
+    }
+}

@@ -121,6 +121,27 @@ from = ["far"]
     assert_snapshot!(found.join("\n"));
 }
 
+/// A threshold out of its bounds would let a rule pass or fire on anything.
+#[test]
+fn thresholds_of_run_files_are_those_that_a_plan_may_give() {
+    let text = format!("{SMALL}\n[audit]\ninterval = 12");
+    let kept: Value = serde_json::from_str(&RecordedPlan::new(good(&text).plan).to_text()).unwrap();
+    let fault = |value: f64| {
+        let mut changed = kept.clone();
+        *changed.pointer_mut("/plan/audit/interval").unwrap() = value.into();
+        let read = RecordedPlan::from_text(&changed.to_string());
+        read.fault().map(str::to_owned)
+    };
+    assert_eq!((fault(0.1), fault(1000.0)), (None, None));
+    for value in [0.0, -5.0, 1000.1, 1e300] {
+        let why = fault(value).unwrap();
+        assert!(
+            why.contains("`interval`") && why.contains("0.1 to 1000"),
+            "{why}"
+        );
+    }
+}
+
 /// JSON pointers to all numbers.
 fn collect_numbers(value: &Value, pointer: String, found: &mut Vec<String>) {
     match value {

@@ -6,6 +6,13 @@ use plimsoll_plan::units::Nanos;
 
 use crate::{PhaseId, PointId, Record, SubjectId};
 
+/// Points or phases with numbers so high that none are left for those of another record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the numbers of its points or phases are too high: it was changed or is damaged")]
+pub struct IdsExhausted;
+
+type Renumbered = Result<(), IdsExhausted>;
+
 /// From the numbers and times of a record to others.
 pub(crate) struct Renumbering<'a> {
     pub subjects: HashMap<SubjectId, SubjectId>,
@@ -21,12 +28,14 @@ impl Renumbering<'_> {
         *id = self.subjects.get(id).copied().unwrap_or(*id);
     }
 
-    fn point(&self, id: &mut PointId) {
-        id.0 += self.points;
+    fn point(&self, id: &mut PointId) -> Renumbered {
+        id.0 = id.0.checked_add(self.points).ok_or(IdsExhausted)?;
+        Ok(())
     }
 
-    fn phase(&self, id: &mut PhaseId) {
-        id.0 += self.phases;
+    fn phase(&self, id: &mut PhaseId) -> Renumbered {
+        id.0 = id.0.checked_add(self.phases).ok_or(IdsExhausted)?;
+        Ok(())
     }
 
     fn times<const N: usize>(&self, times: [&mut Nanos; N]) {
@@ -36,9 +45,9 @@ impl Renumbering<'_> {
     }
 }
 
-pub(crate) fn renumber(record: &mut Record, ids: &Renumbering<'_>) {
-    load(record, ids);
-    beside(record, ids);
+pub(crate) fn renumber(record: &mut Record, ids: &Renumbering<'_>) -> Renumbered {
+    load(record, ids)?;
+    beside(record, ids)?;
     for it in &mut record.subjects {
         ids.subject(&mut it.id);
     }
@@ -46,50 +55,52 @@ pub(crate) fn renumber(record: &mut Record, ids: &Renumbering<'_>) {
         ids.subject(&mut it.subject);
     }
     ids.times([&mut record.run.lasted]);
+    Ok(())
 }
 
 /// Points, phases, and what was counted in them.
-fn load(record: &mut Record, ids: &Renumbering<'_>) {
+fn load(record: &mut Record, ids: &Renumbering<'_>) -> Renumbered {
     for it in &mut record.points {
-        ids.point(&mut it.id);
+        ids.point(&mut it.id)?;
         ids.subject(&mut it.system);
         it.medium.iter_mut().for_each(|medium| ids.subject(medium));
     }
     for it in &mut record.phases {
-        ids.phase(&mut it.id);
-        it.point.iter_mut().for_each(|point| ids.point(point));
+        ids.phase(&mut it.id)?;
+        it.point.iter_mut().try_for_each(|point| ids.point(point))?;
         ids.times([&mut it.start, &mut it.end]);
     }
     for it in &mut record.seconds {
-        ids.phase(&mut it.phase);
+        ids.phase(&mut it.phase)?;
         ids.subject(&mut it.subject);
         ids.times([&mut it.start, &mut it.end]);
     }
     for it in &mut record.windows {
-        ids.phase(&mut it.phase);
+        ids.phase(&mut it.phase)?;
         ids.subject(&mut it.subject);
     }
     for it in &mut record.outages {
-        ids.phase(&mut it.phase);
+        ids.phase(&mut it.phase)?;
         ids.subject(&mut it.subject);
         ids.times([&mut it.start, &mut it.end]);
     }
     for it in &mut record.blocks {
-        ids.point(&mut it.point);
+        ids.point(&mut it.point)?;
     }
     for it in &mut record.shares {
-        ids.point(&mut it.point);
+        ids.point(&mut it.point)?;
         ids.subject(&mut it.medium);
     }
     for it in &mut record.reported {
-        ids.point(&mut it.point);
+        ids.point(&mut it.point)?;
         let over = it.over.iter_mut();
         over.for_each(|(start, end)| ids.times([start, end]));
     }
+    Ok(())
 }
 
 /// Samples, events and the rest.
-fn beside(record: &mut Record, ids: &Renumbering<'_>) {
+fn beside(record: &mut Record, ids: &Renumbering<'_>) -> Renumbered {
     for it in &mut record.series {
         ids.subject(&mut it.subject);
         it.samples
@@ -103,7 +114,7 @@ fn beside(record: &mut Record, ids: &Renumbering<'_>) {
         ids.times([&mut it.at]);
     }
     for it in &mut record.checks {
-        it.point.iter_mut().for_each(|point| ids.point(point));
+        it.point.iter_mut().try_for_each(|point| ids.point(point))?;
         ids.subject(&mut it.subject);
     }
     for it in &mut record.drive {
@@ -111,7 +122,7 @@ fn beside(record: &mut Record, ids: &Renumbering<'_>) {
         ids.times([&mut it.start, &mut it.end]);
     }
     for it in &mut record.cuts {
-        ids.point(&mut it.point);
+        ids.point(&mut it.point)?;
         ids.times([&mut it.at]);
     }
     for it in &mut record.searches {
@@ -119,7 +130,7 @@ fn beside(record: &mut Record, ids: &Renumbering<'_>) {
         it.medium.iter_mut().for_each(|medium| ids.subject(medium));
     }
     for it in &mut record.resets {
-        ids.phase(&mut it.phase);
+        ids.phase(&mut it.phase)?;
         ids.subject(&mut it.subject);
     }
     for it in &mut record.waits {
@@ -135,10 +146,11 @@ fn beside(record: &mut Record, ids: &Renumbering<'_>) {
             .for_each(|subject| ids.subject(subject));
     }
     for it in &mut record.backups {
-        it.point.iter_mut().for_each(|point| ids.point(point));
+        it.point.iter_mut().try_for_each(|point| ids.point(point))?;
         ids.subject(&mut it.system);
         it.medium.iter_mut().for_each(|medium| ids.subject(medium));
         ids.subject(&mut it.target);
         ids.times([&mut it.start, &mut it.end]);
     }
+    Ok(())
 }

@@ -7,6 +7,10 @@ fn on_host<'a>(host: &'a str, record: Record, time: &'a dyn Fn(Nanos) -> Nanos) 
     HostRecord { host, record, time }
 }
 
+fn joined_of(hosts: Vec<HostRecord<'_>>) -> Option<Record> {
+    join(hosts).unwrap()
+}
+
 fn committed(record: &Record) -> u64 {
     record
         .seconds
@@ -19,7 +23,7 @@ fn committed(record: &Record) -> u64 {
 fn one_host_keeps_its_names_and_its_times_are_the_run_s() {
     let whole = fixture::record();
     let later = |at: Nanos| at + LATER;
-    let joined = join(vec![on_host("n1", whole.clone(), &later)]).unwrap();
+    let joined = joined_of(vec![on_host("n1", whole.clone(), &later)]).unwrap();
     assert_eq!(joined.points.len(), whole.points.len());
     assert_eq!(committed(&joined), committed(&whole));
     assert_eq!(joined.phases[0].start, whole.phases[0].start + LATER);
@@ -39,7 +43,7 @@ fn one_host_keeps_its_names_and_its_times_are_the_run_s() {
         Some("n1")
     );
     assert_eq!(names(&joined, SubjectKind::Host), Vec::<String>::new());
-    assert!(join(Vec::new()).is_none());
+    assert!(joined_of(Vec::new()).is_none());
 }
 
 #[test]
@@ -47,7 +51,7 @@ fn systems_of_two_hosts_are_instances_and_media_are_added_up() {
     let whole = fixture::record();
     let later = |at: Nanos| at + LATER;
     let same = |at: Nanos| at;
-    let joined = join(vec![
+    let joined = joined_of(vec![
         on_host("n1", whole.clone(), &same),
         on_host("n2", whole.clone(), &later),
     ])
@@ -78,7 +82,7 @@ fn a_point_that_one_host_has_not_reached_is_left_out() {
     let last = short.points.pop().unwrap();
     short.phases.retain(|phase| phase.point != Some(last.id));
     let same = |at: Nanos| at;
-    let joined = join(vec![
+    let joined = joined_of(vec![
         on_host("n1", whole.clone(), &same),
         on_host("n2", short, &same),
     ])
@@ -97,7 +101,7 @@ fn a_point_that_one_host_has_not_reached_is_left_out() {
 fn block_points_of_two_hosts_are_one_with_the_workers_of_both() {
     let whole = fixture::block();
     let same = |at: Nanos| at;
-    let joined = join(vec![
+    let joined = joined_of(vec![
         on_host("n1", whole.clone(), &same),
         on_host("n2", whole.clone(), &same),
     ])
@@ -155,7 +159,7 @@ fn a_point_that_one_host_left_early_is_as_long_on_all() {
     assert!(starts.len() > 2);
     short.seconds.retain(|it| it.phase != id || it.start < last);
     let same = |at: Nanos| at;
-    let joined = join(vec![
+    let joined = joined_of(vec![
         on_host("n1", whole.clone(), &same),
         on_host("n2", short.clone(), &same),
     ])
@@ -184,7 +188,7 @@ fn seconds_of_drives_are_those_of_the_first_host() {
         .unwrap();
     let mut first = whole.clone();
     let row = first.drive.remove(read);
-    let joined = join(vec![
+    let joined = joined_of(vec![
         on_host("n1", first, &same),
         on_host("n2", other.clone(), &later),
     ])
@@ -199,7 +203,7 @@ fn seconds_of_drives_are_those_of_the_first_host() {
         .unwrap();
     assert_eq!(reads.ops, row.ops);
     other.events[0].subject = None;
-    let joined = join(vec![
+    let joined = joined_of(vec![
         on_host("n1", whole, &same),
         on_host("n2", other, &later),
     ])
@@ -211,4 +215,29 @@ fn seconds_of_drives_are_those_of_the_first_host() {
             .iter()
             .any(|event| event.subject == Some(worker))
     );
+}
+
+/// Of a host's file that was changed or is damaged, or of a host that sends what no plimsoll does.
+#[test]
+fn numbers_that_leave_no_room_for_others_are_an_error() {
+    let same = |at: Nanos| at;
+    let high = |change: fn(&mut Record)| {
+        let mut record = fixture::record();
+        change(&mut record);
+        let hosts = [("n1", record.clone()), ("n2", record)];
+        join(
+            hosts
+                .map(|(host, record)| on_host(host, record, &same))
+                .into(),
+        )
+    };
+    let changes: [fn(&mut Record); 3] = [
+        |record| record.points[0].id = PointId(u32::MAX),
+        |record| record.phases[0].id = PhaseId(u32::MAX - 1),
+        |record| record.seconds[0].phase = PhaseId(u32::MAX),
+    ];
+    for change in changes {
+        assert_eq!(high(change).err(), Some(IdsExhausted));
+    }
+    assert!(high(|record| record.points[0].id = PointId(u32::MAX / 2)).is_ok());
 }

@@ -19,6 +19,8 @@ use super::row::{BadRow, parsed, rows};
 
 /// A run of hours has a hundredth of it. Files without data behind their length are hashed as well.
 const LARGEST: u64 = 16 << 30;
+/// Offset of SQLite's `user_version` in a file.
+const USER_VERSION_AT: u64 = 60;
 
 pub(super) fn damaged(path: &Path, what: BadRow) -> RunFileError {
     RunFileError::Damaged {
@@ -120,8 +122,11 @@ impl RunFileSource {
     }
 
     /// After the death of its writer, undoes what was half written: in the file where that can be written, else in a copy.
+    /// A file of another schema is refused, and left to the plimsoll that reads it.
     fn recover(&mut self) -> io::Result<()> {
-        let is_undone = self.has_journal() && recovery::roll_back(&self.file, self.bytes).is_ok();
+        let is_undone = self.has_journal()
+            && self.has_newest_schema()?
+            && recovery::roll_back(&self.file, self.bytes).is_ok();
         if is_undone { Ok(()) } else { self.use_copy() }
     }
 
@@ -133,6 +138,14 @@ impl RunFileSource {
             recovery::roll_back(&self.file, self.bytes).map_err(io::Error::other)?;
         }
         Ok(())
+    }
+
+    /// By the file's header, which no transaction but the first one changes.
+    fn has_newest_schema(&self) -> io::Result<bool> {
+        let mut schema = [0; 4];
+        let file = recovery::open_file(&self.file, false)?;
+        file.read_exact_at(&mut schema, USER_VERSION_AT)?;
+        Ok(schema == SCHEMA_VERSION.to_be_bytes())
     }
 
     fn has_journal(&self) -> bool {

@@ -13,7 +13,7 @@ use plimsoll_plan::schedule::{PhaseKind, Tick};
 use plimsoll_plan::units::Nanos;
 
 use super::digest;
-use super::file::{Result, RunFile};
+use super::file::{Result, RunFile, write_error};
 use super::open::damaged;
 use super::reader::unfinished;
 use super::writer::create_file;
@@ -85,7 +85,7 @@ impl RunFile {
             phases,
             time: &|at| from + at,
         };
-        renumber(&mut record, &ids);
+        renumber(&mut record, &ids).map_err(|error| write_error(&self.path, error))?;
         self.fill(&record)
     }
 

@@ -281,6 +281,7 @@ fn sentences_of_the_record_show_their_arguments() {
 fn of_audit() -> Vec<String> {
     const DECLARED: &str = concat!(
         include_str!("../../../plimsoll-analysis/src/audit/evidence.rs"),
+        include_str!("../../../plimsoll-analysis/src/audit/rule.rs"),
         include_str!("../../../plimsoll-analysis/src/missing.rs")
     );
     let mut ids: Vec<String> = Rule::ALL
@@ -291,17 +292,40 @@ fn of_audit() -> Vec<String> {
         })
         .collect();
     for name in ["Evidence", "Missing", "Next"] {
-        // Found and MissingInput have the text of what they hold.
+        // Found and MissingInput have the text of what they hold, shared evidence that of its name.
+        const OTHERS: [&str; 5] = ["found", "missing-input", "at-most", "at-least", "off"];
         let codes = variants(DECLARED, name)
             .into_iter()
             .map(|variant| variant.code);
         ids.extend(
             codes
-                .filter(|code| !["found", "missing-input"].contains(&code.as_str()))
+                .filter(|code| !OTHERS.contains(&code.as_str()))
                 .map(|code| format!("{}-{code}", name.to_lowercase())),
         );
     }
+    ids.extend(shared_evidence());
     assert!(ids.len() > 100, "{ids:?}");
+    ids
+}
+
+/// Ids of the sentences of evidence that rules share, as the rules name it.
+fn shared_evidence() -> Vec<String> {
+    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plimsoll-analysis/src/audit/rules");
+    let mut ids = Vec::new();
+    for (_, text) in sources(&rules) {
+        for call in [".at_most(", ".at_least(", ".within(", "evidence: "] {
+            let named = text
+                .split(call)
+                .skip(1)
+                .filter_map(|after| after.trim_start().strip_prefix('"'));
+            ids.extend(
+                named
+                    .filter_map(|name| name.split('"').next())
+                    .map(|name| format!("evidence-{}", kebab(name))),
+            );
+        }
+    }
+    assert!(ids.len() > 8, "{ids:?}");
     ids
 }
 

@@ -211,6 +211,19 @@ fn what_an_imported_side_lacks_is_folded() {
 }
 
 #[test]
+fn a_missing_ratio_is_stated_once() {
+    let mut own = comparison();
+    let because = NotComparable::Speeds;
+    let mut unequal = invalid(144);
+    unequal.first.verdict = Verdict::Valid;
+    unequal.method = IntervalBasis::None { because };
+    own.others[0].points.push(unequal);
+    let text = comparison_text(&own);
+    let sentence = "no ratio: their drives ran at unlike speeds.";
+    assert!(text.contains(sentence), "{text}");
+}
+
+#[test]
 fn a_comparison_as_csv() {
     assert_snapshot!(comparison_csv(&comparison()));
 }

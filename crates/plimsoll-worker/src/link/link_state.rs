@@ -136,7 +136,7 @@ impl LinkState {
     pub fn of_past(past: &PastSession) -> Self {
         let mut state = Self {
             received: past.received(),
-            intake: Intake::of_past(past.anchor.and_then(|anchor| anchor.incarnation)),
+            intake: Intake::of_past(past.anchor.map(|anchor| anchor.incarnation)),
             ..Self::default()
         };
         for PastJob { job, lane } in &past.jobs {

@@ -8,8 +8,8 @@ use crate::protocol::{Incarnation, JobId};
 /// Where a run can be joined if its controller is killed: what the controller has of a session by now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalAnchor {
-    /// Of the session; `None` in files of older versions.
-    pub incarnation: Option<Incarnation>,
+    /// Of the session.
+    pub incarnation: Incarnation,
     /// Reports that have arrived.
     pub received: u64,
     /// The session's clock minus the run's, ns.
@@ -67,7 +67,7 @@ mod tests {
     fn times_of_a_session_that_began_before_or_after_the_run_are_found() {
         let past = |ahead: i64| PastSession {
             anchor: Some(JournalAnchor {
-                incarnation: None,
+                incarnation: Incarnation::draw(),
                 received: 3,
                 ahead,
             }),

@@ -283,17 +283,15 @@ const INCARNATION: &str = "session_incarnation";
 const ANCHOR_FACTS: [&str; 3] = [REPORTS_READ, CLOCK_AHEAD, INCARNATION];
 
 fn anchor_facts(anchor: JournalAnchor) -> Vec<(String, String)> {
-    let mut facts = vec![
+    vec![
         (REPORTS_READ.to_owned(), anchor.received.to_string()),
         (CLOCK_AHEAD.to_owned(), anchor.ahead.to_string()),
-    ];
-    if let Some(incarnation) = anchor.incarnation {
-        facts.push((INCARNATION.to_owned(), incarnation.to_string()));
-    }
-    facts
+        (INCARNATION.to_owned(), anchor.incarnation.to_string()),
+    ]
 }
 
-/// Where the journal of a host was read until, from the facts of its subject.
+/// Where the journal of a host was read until, from the facts of its subject. One that does not state of which session is
+/// none: from another session's journal as many reports would be left out.
 pub(super) fn anchor_of(record: &Record, subject: SubjectId) -> Option<JournalAnchor> {
     let fact = |key: &str| {
         let mut facts = record.facts.iter();
@@ -302,9 +300,39 @@ pub(super) fn anchor_of(record: &Record, subject: SubjectId) -> Option<JournalAn
             .map(|fact| &fact.value)
     };
     Some(JournalAnchor {
-        // Files of older versions have none.
-        incarnation: fact(INCARNATION).and_then(|value| value.parse().ok()),
+        incarnation: fact(INCARNATION)?.parse().ok()?,
         received: fact(REPORTS_READ)?.parse().ok()?,
         ahead: fact(CLOCK_AHEAD)?.parse().ok()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::Fact;
+    use plimsoll_record::fixture::single_point;
+    use plimsoll_worker::protocol::Incarnation;
+
+    use super::*;
+
+    #[test]
+    fn an_anchor_is_of_one_session() {
+        let subject = SubjectId(7);
+        let anchor = JournalAnchor {
+            incarnation: Incarnation::draw(),
+            received: 3,
+            ahead: -5,
+        };
+        let mut record = single_point();
+        record.facts = anchor_facts(anchor)
+            .into_iter()
+            .map(|(key, value)| Fact {
+                subject,
+                key,
+                value,
+            })
+            .collect();
+        assert_eq!(anchor_of(&record, subject), Some(anchor));
+        record.facts.retain(|fact| fact.key != INCARNATION);
+        assert_eq!(anchor_of(&record, subject), None);
+    }
 }

@@ -280,6 +280,9 @@ impl HostParts {
             time,
         });
         let record = join(hosts.collect());
+        let record = record.map_err(|error| {
+            RunError::failed(format!("cannot join the run files of the hosts: {error}"))
+        })?;
         Ok(JoinedPlan { record, end })
     }
 

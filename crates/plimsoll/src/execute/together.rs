@@ -16,6 +16,7 @@ use super::leftovers::clear_leftovers;
 use super::preflight::preflight;
 use crate::failure::Failure;
 use crate::signals::Interrupt;
+use crate::terminal::note;
 
 /// Name of the run file in a session's directory.
 const RUN_FILE: &str = "run.plimsoll";
@@ -34,10 +35,36 @@ impl PlanRunner for OwnPlans {
     }
 
     fn clear(&self, dir: &Path) {
-        if let Ok(RecordedPlan::Resolved(plan)) = read_plan(&dir.join(RUN_FILE)) {
-            // What cannot be cleared now is cleared before the next run on the medium.
-            let _ = clear_leftovers(&plan);
+        if let Err(left) = clear_run(&dir.join(RUN_FILE)) {
+            // It goes to the session's log.
+            note!("{left}");
         }
+    }
+}
+
+/// Clears what the run of a file left on its media. `Err`: what was left there, and why.
+fn clear_run(file: &Path) -> Result<(), String> {
+    // A session without a plan has none.
+    if file.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let left = |why: &str| {
+        format!(
+            "What the run of {} left on its media is left there: {why}\n\
+             The next run on a medium clears it, and so does plimsoll clean DIR.",
+            file.display()
+        )
+    };
+    match read_plan(file) {
+        Ok(RecordedPlan::Resolved(plan)) => match clear_leftovers(&plan) {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(left(&failure.text())),
+        },
+        Ok(RecordedPlan::Imported) => Ok(()),
+        Ok(RecordedPlan::Unreadable { why, .. }) => {
+            Err(left(&format!("its plan cannot be read: {why}")))
+        }
+        Err(error) => Err(left(&error.to_string())),
     }
 }
 
@@ -77,4 +104,30 @@ fn run_plan(task: &PlanTask, together: &Arc<Together>, dir: &Path) -> Result<Pla
         file: done.run_file,
         is_complete: done.status == RunStatus::Complete,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::APPLICATION_ID;
+
+    use super::*;
+
+    #[test]
+    fn a_run_file_that_is_not_understood_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(RUN_FILE);
+        assert_eq!(clear_run(&file), Ok(()));
+        let older = rusqlite::Connection::open(&file).unwrap();
+        let head = format!(
+            "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 9; CREATE TABLE run (id)"
+        );
+        older.execute_batch(&head).unwrap();
+        drop(older);
+        let left = clear_run(&file).unwrap_err();
+        assert!(
+            left.contains(&file.display().to_string()) && left.contains("schema 9"),
+            "{left}"
+        );
+        assert!(file.exists());
+    }
 }

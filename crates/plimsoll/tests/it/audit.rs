@@ -205,7 +205,12 @@ fn nothing_is_evaluated_where_the_plan_cannot_be_read() {
     // A run file as another program, or another version of plimsoll, may write it.
     let mut record = plimsoll_record::runfile::read(&place.path("x.run")).unwrap();
     let resolved = record.plan.to_text();
-    for to in ["\"lag\":\"x\"", "\"lag\":null", "\"lag\"12.0"] {
+    for to in [
+        "\"lag\":\"x\"",
+        "\"lag\":null",
+        "\"lag\"12.0",
+        "\"lag\":0.01",
+    ] {
         let changed = resolved.replace("\"lag\":12.0", to);
         assert_ne!(changed, resolved);
         record.plan = RecordedPlan::from_text(&changed);

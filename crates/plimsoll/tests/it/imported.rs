@@ -88,27 +88,33 @@ fn evidence(verdict: &RuleVerdict) -> &[Evidence] {
 /// What no output has: how blocks were filled, what the machine and the generator did, which settings held.
 fn is_in_no_output(evidence: &Evidence) -> bool {
     use Evidence as E;
-    matches!(
-        evidence,
-        E::Filled { .. }
-            | E::Conserved { .. }
-            | E::GeneratorAt { .. }
-            | E::GeneratorBusy { .. }
-            | E::ScheduleLag { .. }
-            | E::Steal { .. }
-            | E::Governor { .. }
-            | E::Calibration { .. }
-            | E::OtherIo { .. }
-            | E::FlushTime { .. }
-            | E::Compressible { .. }
-            | E::KeptUp { .. }
-            | E::Written { .. }
-            | E::Checkpoints { .. }
-            | E::DataAndMemory { .. }
-            | E::Safe { .. }
-            | E::Unsafe { .. }
-            | E::Conditions { .. }
-    )
+    const SHARED: [&str; 5] = [
+        "generator_busy",
+        "steal",
+        "calibration",
+        "other_io",
+        "checkpoints",
+    ];
+    let is_shared = evidence
+        .shared_name()
+        .is_some_and(|name| SHARED.contains(&name));
+    is_shared
+        || matches!(
+            evidence,
+            E::Filled { .. }
+                | E::Conserved { .. }
+                | E::GeneratorAt { .. }
+                | E::ScheduleLag { .. }
+                | E::Governor { .. }
+                | E::FlushTime { .. }
+                | E::Compressible { .. }
+                | E::KeptUp { .. }
+                | E::Written { .. }
+                | E::DataAndMemory { .. }
+                | E::Safe { .. }
+                | E::Unsafe { .. }
+                | E::Conditions { .. }
+        )
 }
 
 #[test]

@@ -21,13 +21,10 @@ const MOSTLY_WAITS: f64 = 50.0;
 
 pub(super) fn client(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
     result.at_most(
+        "generator_busy",
         load.figures.read(FigureId::GeneratorPercent),
         thresholds.generator,
         (Error, Next::StrengthenClient),
-        |percent, limit_percent| Evidence::GeneratorBusy {
-            percent,
-            limit_percent,
-        },
     );
     stopped(load, thresholds, result);
     lag(load, thresholds, result);
@@ -60,13 +57,10 @@ fn stopped(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
     let is_most = waits.is_ok_and(|percent| percent > MOSTLY_WAITS);
     let severity = if is_most { Error } else { Warning };
     result.at_most(
+        "generator_waits",
         waits,
         thresholds.lag,
         (severity, Next::StrengthenClient),
-        |percent, limit_percent| Evidence::GeneratorWaits {
-            percent,
-            limit_percent,
-        },
     );
 }
 

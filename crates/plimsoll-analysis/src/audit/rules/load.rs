@@ -17,7 +17,7 @@ const ROUNDING_S: f64 = 0.5;
 /// So many standard deviations of a count are no chance: 1 in 10,000.
 const CHANCE: f64 = 3.9;
 
-const RULES: [RuleCheck<LoadInput>; 12] = [
+const RULES: &[RuleCheck<LoadInput>] = &[
     (Rule::Little, little),
     (Rule::Conserve, conserve),
     (Rule::Steady, steady),
@@ -33,7 +33,7 @@ const RULES: [RuleCheck<LoadInput>; 12] = [
 ];
 
 pub(super) fn evaluate(load: &LoadInput, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    let mut all = verdicts(&RULES, load, &load.about, thresholds);
+    let mut all = verdicts(RULES, load, &load.about, thresholds);
     let acknowledged = load.figures.value(FigureId::Acknowledged);
     all.extend(acknowledged.map(|acknowledged| durable(load, acknowledged as u64)));
     if !load.suspicions.is_empty() {
@@ -215,7 +215,8 @@ fn steady(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
     if let Ok(off_percent) = halves {
         let by_chance = figures.value(FigureId::HalvesByChance);
         let limit_percent = thresholds.halves.max(by_chance.unwrap_or_default());
-        let evidence = Evidence::Halves {
+        let evidence = Evidence::Off {
+            evidence: "halves",
             off_percent,
             limit_percent,
         };
@@ -273,10 +274,10 @@ fn short(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
     precision(load, thresholds, result);
     few.into_iter().for_each(|finding| fail(finding, result));
     result.at_least(
+        "checkpoints",
         load.figures.read(FigureId::Checkpoints),
         thresholds.checkpoints,
-        Next::MeasureLonger,
-        |found, fewest| Evidence::Checkpoints { found, fewest },
+        (Warning, Next::MeasureLonger),
     );
     let written = [FigureId::DriveCacheMb, FigureId::WrittenMb];
     if let Some([cache_mb, written_mb]) = result.read(load.figures.read_all(written)) {
@@ -324,24 +325,22 @@ fn precision(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult)
             result.fail(evidence, severity, Next::MeasureLongerOrRepeat);
         }
         (interval, ..) if load.open => result.at_most(
+            "response_interval",
             interval,
             thresholds.response_interval,
             (unsteadiness(load), next),
-            |percent, limit_percent| Evidence::ResponseInterval {
-                percent,
-                limit_percent,
-            },
         ),
-        (interval, ..) => result.at_most(
-            interval,
-            thresholds.interval,
-            (Warning, next),
-            |percent, limit_percent| Evidence::Interval {
-                percent,
-                limit_percent,
-                measured_s,
-            },
-        ),
+        (interval, ..) => {
+            if let Some(percent) = result.read(interval) {
+                let limit_percent = thresholds.interval;
+                let evidence = Evidence::Interval {
+                    percent,
+                    limit_percent,
+                    measured_s,
+                };
+                result.check(percent <= limit_percent, evidence, Warning, next);
+            }
+        }
     }
 }
 
@@ -359,15 +358,14 @@ fn cached(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
             result.check(data_mb >= memory_mb, evidence, Warning, Next::GrowData);
         }
     }
-    result.at_least(
-        load.figures.read(FigureId::DeviceReads),
-        thresholds.reads,
-        Next::GrowData,
-        |per_transaction, fewest| Evidence::DeviceReads {
+    if let Some(per_transaction) = result.read(load.figures.read(FigureId::DeviceReads)) {
+        let fewest = thresholds.reads;
+        let evidence = Evidence::DeviceReads {
             per_transaction,
             fewest,
-        },
-    );
+        };
+        result.check(per_transaction >= fewest, evidence, Warning, Next::GrowData);
+    }
 }
 
 fn is_lost(kind: &FindingKind) -> bool {
@@ -401,22 +399,16 @@ fn suspected(load: &LoadInput) -> RuleVerdict {
 
 fn noise(load: &LoadInput, thresholds: &Thresholds, result: &mut RuleResult) {
     result.at_most(
+        "steal",
         load.figures.read(FigureId::StealPercent),
         thresholds.steal,
         (Warning, Next::QuietMachine),
-        |percent, limit_percent| Evidence::Steal {
-            percent,
-            limit_percent,
-        },
     );
     result.at_most(
+        "other_cpu",
         load.figures.read(FigureId::OtherCpuPercent),
         thresholds.other_cpu,
         (Warning, Next::QuietMachine),
-        |percent, limit_percent| Evidence::OtherCpu {
-            percent,
-            limit_percent,
-        },
     );
 }
 
@@ -503,15 +495,12 @@ fn is_behind(kind: &FindingKind) -> bool {
 const MOSTLY_CPU: f64 = 50.0;
 
 fn simulated(load: &LoadInput, _: &Thresholds, result: &mut RuleResult) {
-    let Some(percent) = result.read(load.figures.read(FigureId::SimulatedCpu)) else {
+    let cpu = load.figures.read(FigureId::SimulatedCpu);
+    let as_note = (Severity::Note, Next::OtherCpuSpeeds);
+    result.at_most("simulated_cpu", cpu, MOSTLY_CPU, as_note);
+    if cpu.is_err() {
         return;
-    };
-    let cpu = Evidence::SimulatedCpu {
-        percent,
-        limit_percent: MOSTLY_CPU,
-    };
-    let is_little = percent <= MOSTLY_CPU;
-    result.check(is_little, cpu, Severity::Note, Next::OtherCpuSpeeds);
+    }
     match load.simulated_memory.clone() {
         Some(memory) => {
             let evidence = Evidence::SimulatedMemory { memory };

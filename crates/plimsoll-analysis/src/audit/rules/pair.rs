@@ -29,7 +29,7 @@ pub(in crate::audit) const BACKUPS: &str = "backups";
 /// Set apart from the configuration by rules of their own.
 pub(in crate::audit) const VICTIMS: &str = "loaded systems";
 
-const RULES: [RuleCheck<Pair>; 8] = [
+const RULES: &[RuleCheck<Pair>] = &[
     (Rule::SameBox, same_box),
     (Rule::Durable, durable),
     (Rule::Maint, maintained),
@@ -45,7 +45,7 @@ pub(super) fn evaluate(pair: &Pair, thresholds: &Thresholds) -> Vec<RuleVerdict>
         first: pair.first.name.clone(),
         second: pair.second.name.clone(),
     };
-    verdicts(&RULES, pair, &about, thresholds)
+    verdicts(RULES, pair, &about, thresholds)
 }
 
 /// An input of both sides; else notes that it is missing.

@@ -43,30 +43,58 @@ impl RuleResult {
         }
     }
 
-    /// A figure that must not exceed its limit.
+    /// A share that must not exceed its limit.
     pub fn at_most(
         &mut self,
-        figure: Known<f64>,
-        limit: f64,
+        evidence: &'static str,
+        share: Known<f64>,
+        limit_percent: f64,
         (severity, next): (Severity, Next),
-        evidence: impl FnOnce(f64, f64) -> Evidence,
     ) {
-        if let Some(value) = self.read(figure) {
-            self.check(value <= limit, evidence(value, limit), severity, next);
+        if let Some(percent) = self.read(share) {
+            let evidence = Evidence::AtMost {
+                evidence,
+                percent,
+                limit_percent,
+            };
+            self.check(percent <= limit_percent, evidence, severity, next);
         }
     }
 
-    /// A figure that must reach its limit; else a warning.
+    /// A number that must reach its limit.
     pub fn at_least(
         &mut self,
-        figure: Known<f64>,
-        limit: f64,
-        next: Next,
-        evidence: impl FnOnce(f64, f64) -> Evidence,
+        evidence: &'static str,
+        number: Known<f64>,
+        fewest: f64,
+        (severity, next): (Severity, Next),
     ) {
-        if let Some(value) = self.read(figure) {
-            let evidence = evidence(value, limit);
-            self.check(value >= limit, evidence, Severity::Warning, next);
+        if let Some(found) = self.read(number) {
+            let evidence = Evidence::AtLeast {
+                evidence,
+                found,
+                fewest,
+            };
+            self.check(found >= fewest, evidence, severity, next);
+        }
+    }
+
+    /// A figure that may be off what it should be by no more than its limit.
+    pub fn within(
+        &mut self,
+        evidence: &'static str,
+        off: Known<f64>,
+        limit_percent: f64,
+        (severity, next): (Severity, Next),
+    ) {
+        if let Some(off_percent) = self.read(off) {
+            let evidence = Evidence::Off {
+                evidence,
+                off_percent,
+                limit_percent,
+            };
+            let is_within = off_percent.abs() <= limit_percent;
+            self.check(is_within, evidence, severity, next);
         }
     }
 

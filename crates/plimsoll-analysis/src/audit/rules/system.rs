@@ -9,7 +9,7 @@ use plimsoll_record::DiagnosisLevel;
 use plimsoll_record::Severity;
 use plimsoll_record::Severity::{Error, Note, Warning};
 
-const RULES: [RuleCheck<SystemInput>; 8] = [
+const RULES: &[RuleCheck<SystemInput>] = &[
     (Rule::SameBox, same_box),
     (Rule::Omission, omission),
     (Rule::Durable, durable),
@@ -21,7 +21,7 @@ const RULES: [RuleCheck<SystemInput>; 8] = [
 ];
 
 pub(super) fn evaluate(system: &SystemInput, thresholds: &Thresholds) -> Vec<RuleVerdict> {
-    verdicts(&RULES, system, &system.about, thresholds)
+    verdicts(RULES, system, &system.about, thresholds)
 }
 
 /// By itself it only has to be known; what was compared under different conditions is another matter.
@@ -156,10 +156,10 @@ fn lies(system: &SystemInput, _: &Thresholds, result: &mut RuleResult) {
 /// Below 1, some blocks were read that were never written.
 fn thin(system: &SystemInput, _: &Thresholds, result: &mut RuleResult) {
     diagnosed(system, &["unwritten"], Next::WriteFirst, result);
-    let fill = system.figures.read(FigureId::Fill);
-    result.at_least(fill, 1.0, Next::WriteFirst, |fill, _| Evidence::Filled {
-        fill,
-    });
+    if let Some(fill) = result.read(system.figures.read(FigureId::Fill)) {
+        let evidence = Evidence::Filled { fill };
+        result.check(fill >= 1.0, evidence, Warning, Next::WriteFirst);
+    }
 }
 
 fn entropy(system: &SystemInput, thresholds: &Thresholds, result: &mut RuleResult) {
@@ -187,23 +187,18 @@ fn noise(system: &SystemInput, thresholds: &Thresholds, result: &mut RuleResult)
         let evidence = Evidence::Governor { governor };
         result.check(is_fast, evidence, Warning, Next::QuietMachine);
     }
-    if let Some(off_percent) = result.read(system.figures.read(FigureId::CalibrationOffPercent)) {
-        let limit_percent = thresholds.calibration;
-        let evidence = Evidence::Calibration {
-            off_percent,
-            limit_percent,
-        };
-        let within = off_percent.abs() <= limit_percent;
-        result.check(within, evidence, Warning, Next::QuietMachine);
-    }
+    let warning = (Warning, Next::QuietMachine);
+    result.within(
+        "calibration",
+        system.figures.read(FigureId::CalibrationOffPercent),
+        thresholds.calibration,
+        warning,
+    );
     result.at_most(
+        "other_io",
         system.figures.read(FigureId::OtherIoPercent),
         thresholds.other_io,
-        (Warning, Next::QuietMachine),
-        |percent, limit_percent| Evidence::OtherIo {
-            percent,
-            limit_percent,
-        },
+        warning,
     );
 }
 

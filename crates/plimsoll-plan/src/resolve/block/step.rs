@@ -1,6 +1,7 @@
 //! Steps that run a block workload.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::super::names::{Names, names_of};
 use super::super::step_keys::{measure, step_name};
@@ -176,6 +177,10 @@ fn check_capacity(
         else {
             continue;
         };
+        // With the value that stands in for a broken one the sizes say nothing.
+        if is_size_broken(workload, &medium.name, names, findings) {
+            continue;
+        }
         let message = format!(
             "the files of `{workload}` do not fit on `{}`: {needed} with a filesystem, of {}",
             medium.name, drive.capacity
@@ -186,4 +191,24 @@ fn check_capacity(
             "a larger `capacity`, or fewer `workers` or a smaller `size`",
         );
     }
+}
+
+/// Whether a fault was reported of what the files need, or of the drive's capacity.
+fn is_size_broken(
+    workload: &str,
+    medium: &str,
+    names: &Names<'_>,
+    findings: &Findings<'_>,
+) -> bool {
+    let block = names
+        .raw_workload(workload)
+        .and_then(|raw| raw.block.as_ref());
+    let mut media = names.raw.medium.iter();
+    let medium = media.find(|(known, _)| known.get() == medium);
+    let is_broken = |table: &Range<usize>, key| findings.explains(table, key);
+    block.is_some_and(|at| {
+        ["size", "workers"]
+            .iter()
+            .any(|key| is_broken(&at.span(), key))
+    }) || medium.is_some_and(|(_, at)| is_broken(&at.span(), "capacity"))
 }

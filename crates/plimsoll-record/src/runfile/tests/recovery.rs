@@ -14,10 +14,15 @@ use super::*;
 
 /// A file as SQLite leaves it when it is killed while it writes pages: half changed, with the journal that undoes it.
 fn half_written(dir: &TempDir) -> PathBuf {
+    half_written_of(dir, SCHEMA_VERSION)
+}
+
+fn half_written_of(dir: &TempDir, schema: i32) -> PathBuf {
     let (whole, path) = (dir.path().join("whole"), dir.path().join("a.plimsoll"));
     let record = fixture::single_point();
     RunFile::create_closed(&whole, &record).unwrap();
     let db = Connection::open(&whole).unwrap();
+    db.pragma_update(None, "user_version", schema).unwrap();
     db.execute_batch(
         "PRAGMA cache_size = 1; BEGIN; UPDATE run SET title = 'half'; UPDATE tick SET in_flight = 7;
          UPDATE window SET response = zeroblob(9000); UPDATE metric SET source = 'x'",
@@ -45,6 +50,23 @@ fn what_was_half_written_is_undone() {
     assert!(beside(&path, "-journal").metadata().unwrap().len() > 0);
     expect_whole(&read(&path).unwrap());
     assert!(!beside(&path, "-journal").exists());
+}
+
+/// The plimsoll that reads it undoes it.
+#[test]
+fn a_file_of_another_schema_is_refused_as_it_is() {
+    for schema in [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = half_written_of(&dir, schema);
+        let content = || ["", "-journal"].map(|suffix| fs::read(beside(&path, suffix)).unwrap());
+        let before = content();
+        let refused = read(&path).unwrap_err().to_string();
+        assert!(
+            refused.contains(&format!("it has schema {schema}")),
+            "{refused}"
+        );
+        assert!(content() == before, "schema {schema}");
+    }
 }
 
 #[test]
