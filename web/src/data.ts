@@ -15,6 +15,8 @@ export interface Axis {
   from?: number;
   is_whole?: boolean;
   is_log?: boolean;
+  /** Seconds, shown as `1:15`. */
+  is_clock?: boolean;
   /** Of readers who choose the scale. */
   switch?: string;
   /** Before the figures of a tooltip: `{}` stands for the value. */

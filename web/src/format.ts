@@ -15,6 +15,14 @@ export function axis(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 });
 }
 
+/** `75` as `1:15`. */
+export function clock(seconds: number): string {
+  const whole = Math.round(seconds);
+  const two = (n: number) => String(n).padStart(2, "0");
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
 export function escape(text: string): string {
   return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }

@@ -4,7 +4,7 @@ import { base, below, legendRows, rows, valueAxis } from "./base";
 import { data } from "./data";
 import type { Area, Axis, Ground, Line, Lines, Mark, Maybe, Upright } from "./data";
 import type { CustomSeriesOption, LineSeriesOption, Option } from "./echarts";
-import { axis, escape, three } from "./format";
+import { axis, clock, escape, three } from "./format";
 import { colour, nth, symbols } from "./theme";
 import type { Theme } from "./theme";
 
@@ -77,6 +77,7 @@ function xAxis({ theme, width, unit }: Frame, { x, is_zoomed }: Lines, drawn: Li
     ...(x.max === undefined ? {} : { max: x.max / unit }),
     ...(x.is_whole ? { minInterval: 1 } : {}),
     ...(x.unit === undefined ? {} : time),
+    ...(x.is_clock ? { axisLabel: { ...time.axisLabel, showMinLabel: false, formatter: clock }, splitNumber: 5 } : {}),
   });
 }
 
@@ -269,7 +270,7 @@ interface Shown {
 /** Figures of all lines at a place of the axis; `lines` are those of the series. */
 function axisTip({ x, y }: Lines, { areas = [] }: Ground, lines: Line[], params: Shown[]): string {
   const at = (params[0]?.axisValue ?? 0) * (x.unit ?? 1);
-  const number = x.is_whole ? String(at) : x.unit === undefined ? three(at) : at.toLocaleString("en", { maximumFractionDigits: 1 });
+  const number = x.is_clock ? clock(at) : x.is_whole ? String(at) : x.unit === undefined ? three(at) : at.toLocaleString("en", { maximumFractionDigits: 1 });
   const around = areas.filter(({ from, to }) => from < at && at <= to).flatMap(({ title }) => title ?? []);
   // Systems at the same load have phases of the same name.
   const titles = [...new Set(around)];

@@ -61,10 +61,11 @@ const faults = [];
 const expect = (holds, fault) => holds || faults.push(fault);
 const browser = await open();
 const { evaluate } = browser;
-const text = (id) => evaluate(`document.getElementById("${id}")?.textContent ?? ""`);
+const text = (selector) => evaluate(`document.querySelector("${selector}")?.textContent ?? ""`);
+const isLost = () => evaluate(`getComputedStyle(document.querySelector(".state")).display !== "none"`);
 /** Lines of the chart; of each how many points it has, and in how many pieces it is. */
 const lines = () =>
-  evaluate(`[...document.querySelectorAll("#chart path")].map((path) => path.getAttribute("d") ?? "")
+  evaluate(`[...document.querySelectorAll("#live [data-chart] path")].map((path) => path.getAttribute("d") ?? "")
     .map((d) => ({ points: (d.match(/[ML]/g) ?? []).length, pieces: (d.match(/M/g) ?? []).length }))
     .filter(({ points }) => points > 2).slice(-${SYSTEMS})`);
 const points = async () => Math.min(...(await lines()).map((line) => line.points));
@@ -77,18 +78,19 @@ try {
   // The server of the directory, which is started again in the middle.
   await browser.view(views[0]);
   await browser.visit(new URL("/run/live.plimsoll", other.address).href);
-  await until("twelve systems", async () => (await evaluate(`document.querySelectorAll("#systems tr:not(.idle)").length`)) === SYSTEMS);
+  await until("twelve systems", async () => (await evaluate(`document.querySelectorAll("#live tbody tr:not(.idle)").length`)) === SYSTEMS);
   await until("a chart", async () => (await lines()).length === SYSTEMS);
   const before = await points();
   await until("a chart that grows", async () => (await points()) > before + 1);
-  expect((await text("headline")) === `Measuring ${SYSTEMS} systems with 2 users each.`, `headline: ${await text("headline")}`);
+  const headline = await text("#live .sentence");
+  expect(headline === `Measuring ${SYSTEMS} systems with 2 users each.`, `headline: ${headline}`);
   other.child.kill();
   await other.ended;
-  await until("a lost connection that is shown", async () => (await text("state")) !== "");
+  await until("a lost connection that is shown", isLost);
   await pause(2000);
   const lost = await points();
   other = await start("serve", ".", "--listen", `127.0.0.1:${port}`);
-  await until("a connection again", async () => (await text("state")) === "");
+  await until("a connection again", async () => !(await isLost()));
   await until("the seconds in between", async () => (await points()) > lost + 2);
   const pieces = (await lines()).map((line) => line.pieces);
   expect(pieces.every((n) => n === 1), `a second is missing after the connection was lost: ${pieces}`);

@@ -85,7 +85,7 @@ pub(crate) fn times<'a>() -> Table<'a, KindRow<'a>> {
         .message("target", Words, |r, m| target(m, r.medium))
         .column("what", Words, |r| kind(r.own.kind))
         .column("n", Plain, |r| r.own.complete)
-        .column("seconds", Three, |r| r.seconds())
+        .figure(FigureId::Seconds, |r| r.seconds())
         .column("interval", Three, |r| r.seconds()?.interval)
         .column("spread", Three, |r| {
             let seconds = r.seconds()?;
@@ -93,7 +93,9 @@ pub(crate) fn times<'a>() -> Table<'a, KindRow<'a>> {
         })
         .column("ratio", Three, |r| Some(r.ratio()?.ratio))
         .column("ratio-interval", Three, |r| r.ratio()?.interval)
-        .column("rate", Three, |r| r.own.figures.get(FigureId::MbPerSecond))
+        .figure(FigureId::MbPerSecond, |r| {
+            r.own.figures.get(FigureId::MbPerSecond)
+        })
         .column("gb", Three, |r| {
             (r.own.bytes > 0).then_some(r.own.bytes as f64 / 1e9)
         })
@@ -230,11 +232,11 @@ pub(crate) fn operations<'a>() -> Table<'a, OperationRow<'a>> {
         .field("point", |r| Some(r.own.point?.to_string()))
         .column("at", Decimals(1), |r| r.own.start_s)
         .key("start_s")
-        .column("seconds", Three, |r| r.own.seconds)
+        .figure(FigureId::Seconds, |r| r.own.seconds)
         .key("seconds")
         .field("bytes", |r| r.own.bytes)
-        .column("mb", Three, |r| r.own.bytes as f64 / 1e6)
-        .column("rate", Three, |r| r.own.mb_per_second)
+        .figure(FigureId::MovedMb, |r| r.own.bytes as f64 / 1e6)
+        .figure(FigureId::MbPerSecond, |r| r.own.mb_per_second)
         .key("mb_per_second")
         .field("outcome", |r| r.own.outcome.name());
     let table = medium::fields(table, "data_", |r| r.own.data_io);

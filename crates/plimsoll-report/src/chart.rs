@@ -56,6 +56,8 @@ pub(crate) struct ChartAxis {
     /// Counts have no halves.
     pub is_whole: bool,
     pub is_log: bool,
+    /// Seconds, shown as `1:15`.
+    pub is_clock: bool,
     /// Of readers who choose the scale.
     pub switch: Option<String>,
     /// Before a tooltip's figures: `{}` stands for the value.

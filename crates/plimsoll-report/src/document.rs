@@ -11,7 +11,8 @@ use crate::number::three;
 
 pub(crate) use answer::{AnswerNote, PageAnswer};
 pub(crate) use block::{
-    BarSegment, BlockHeading, HeadingAside, ListItem, PageLink, ReportBlock, StackedBar,
+    BarSegment, BlockHeading, FieldChoice, FieldInput, FormField, HeadingAside, ListItem, PageForm,
+    PageLink, ReportBlock, StackedBar,
 };
 
 pub(crate) struct ReportDocument {

@@ -1,6 +1,8 @@
 //! Emulated drives: what they were asked for, and whether they kept up with their models.
 
-use plimsoll_analysis::summary::{DriveOpSummary, DriveSummary, DriveTimes, MemberSummary};
+use plimsoll_analysis::summary::{
+    DriveOpSummary, DriveSummary, DriveTimes, FigureId, MemberSummary,
+};
 use plimsoll_record::drive::DriveOp;
 
 use crate::load_summary::with_load;
@@ -82,9 +84,9 @@ fn columns<'a>(table: Table<'a, OpRow<'a>>) -> Table<'a, OpRow<'a>> {
         .column("real-p50", Three, |r| ms(r.op.real, |t| t.p50_us))
         .column("modelled-p99", Three, |r| ms(r.op.modelled, |t| t.p99_us))
         .column("real-p99", Three, |r| ms(r.op.real, |t| t.p99_us))
-        .column("late-percent", Percent, |r| r.op.late_percent)
+        .figure(FigureId::LatePercent, |r| r.op.late_percent)
         .column("late-p99", Three, |r| r.op.late_p99_us)
-        .column("beyond", Percent, |r| r.op.beyond_percent)
+        .figure(FigureId::BeyondPercent, |r| r.op.beyond_percent)
         .column("added", Percent, |r| r.op.added_percent)
         .column("errors", Three, |r| r.op.errors)
         .column("kept-up", Plain, OpRow::kept_up)

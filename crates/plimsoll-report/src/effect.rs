@@ -11,7 +11,7 @@ use crate::load_summary::with_load;
 use crate::message::Messages;
 use crate::number::{self, or_none, three, whole};
 use crate::table::Table;
-use crate::table::Unit::{Plain, Three, Whole, Words};
+use crate::table::Unit::{Plain, Three, Words};
 
 pub(crate) fn heading(m: &Messages, effect: &NoiseEffect) -> String {
     let args = [
@@ -144,14 +144,18 @@ pub(crate) fn table<'a>() -> Table<'a, EffectRow<'a>> {
         .column("n", Plain, |r| r.load.pairs)
         .field("is_sum", |r| r.is_sum)
         .field("nopm", |r| r.effect.nopm)
-        .column("nopm-quiet", Whole, |r| r.own.quiet.value(r.rate()))
+        .figure(FigureId::Nopm, |r| r.own.quiet.value(r.rate()))
+        .value("quiet")
         .if_any(|r| r.effect.nopm)
-        .column("nopm-noisy", Whole, |r| r.own.noisy.value(r.rate()))
+        .figure(FigureId::Nopm, |r| r.own.noisy.value(r.rate()))
+        .value("noisy")
         .if_any(|r| r.effect.nopm)
-        .column("rate-quiet", Three, |r| r.own.quiet.value(r.rate()))
+        .figure(FigureId::Transactions, |r| r.own.quiet.value(r.rate()))
+        .value("quiet")
         .unless_any(|r| r.effect.nopm)
         .key("rate_quiet")
-        .column("rate-noisy", Three, |r| r.own.noisy.value(r.rate()))
+        .figure(FigureId::Transactions, |r| r.own.noisy.value(r.rate()))
+        .value("noisy")
         .unless_any(|r| r.effect.nopm)
         .key("rate_noisy")
         .column("ratio", Three, |r| r.ratio(r.rate()))
@@ -160,24 +164,29 @@ pub(crate) fn table<'a>() -> Table<'a, EffectRow<'a>> {
         .interval_fields("rate_ratio", |r| r.interval(r.rate()))
         .field("p50_quiet_ms", |r| r.own.quiet.value(FigureId::P50))
         .field("p50_noisy_ms", |r| r.own.noisy.value(FigureId::P50))
-        .column("p50", Three, |r| r.ratio(FigureId::P50))
+        .figure(FigureId::P50, |r| r.ratio(FigureId::P50))
+        .ratio()
         .key("p50_ratio")
         .field("p95_quiet_ms", |r| r.own.quiet.value(FigureId::P95))
         .field("p95_noisy_ms", |r| r.own.noisy.value(FigureId::P95))
-        .column("p95", Three, |r| r.ratio(FigureId::P95))
+        .figure(FigureId::P95, |r| r.ratio(FigureId::P95))
+        .ratio()
         .key("p95_ratio")
-        .column("p99-quiet", Three, |r| r.own.quiet.value(FigureId::P99))
+        .figure(FigureId::P99, |r| r.own.quiet.value(FigureId::P99))
+        .value("quiet")
         .key("p99_quiet_ms")
-        .column("p99-noisy", Three, |r| r.own.noisy.value(FigureId::P99))
+        .figure(FigureId::P99, |r| r.own.noisy.value(FigureId::P99))
+        .value("noisy")
         .key("p99_noisy_ms")
-        .column("p99", Three, |r| r.ratio(FigureId::P99))
+        .figure(FigureId::P99, |r| r.ratio(FigureId::P99))
+        .ratio()
         .key("p99_ratio")
         .interval_fields("p99_ratio", |r| r.interval(FigureId::P99));
     noise_fields(table)
         .field("verdict", |r| r.load.verdict)
         .without_empty_columns()
         .row_class(|r| r.class)
-        .spare(&["p50", "n"])
+        .spare(&["p50-ratio", "n"])
 }
 
 /// What is known of all systems together only.

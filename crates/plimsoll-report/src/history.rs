@@ -4,22 +4,28 @@ use plimsoll_analysis::ListedLoad;
 pub use plimsoll_analysis::ListedResult;
 use plimsoll_analysis::compare::RoundedRatio;
 use plimsoll_analysis::history::{Change, FigureSeries, SeriesPoint, fewest_runs};
-use plimsoll_analysis::summary::{FigureId, Verdict};
+use plimsoll_analysis::summary::FigureId;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::RunStatus;
 use plimsoll_record::runfile::Head;
 use plimsoll_stats::Trend;
 
+use crate::document::ReportSection;
 use crate::message::{Messages, unit_id};
 use crate::number::{three, whole};
-use crate::table::Unit::{Plain, Three, Words};
-use crate::table::{Table, TableCell};
+use crate::render;
+use crate::table::Unit::{Plain, Sentences, Words};
+use crate::table::{CellValue, PageCell, RowChoice, Table, TableCell};
 use crate::versus::place;
 
 /// What a list shows of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedRun {
     pub file: String,
+    /// Of its page, where it has one.
+    pub address: String,
+    /// Whether it goes on: `unfinished` is also one that was killed.
+    pub is_live: bool,
     pub title: String,
     pub started_at: String,
     pub lasted: Nanos,
@@ -38,6 +44,8 @@ impl ListedRun {
     pub fn of(file: String, head: &Head) -> Self {
         Self {
             file,
+            address: String::new(),
+            is_live: false,
             title: head.run.title.clone(),
             started_at: head.run.started_at.clone(),
             lasted: head.run.lasted,
@@ -52,7 +60,7 @@ impl ListedRun {
     }
 
     /// `12,460 orders/min`; empty where nothing was measured.
-    pub fn rate(&self, m: &Messages) -> String {
+    fn rate(&self, m: &Messages) -> String {
         let Some(load) = self.load() else {
             return String::new();
         };
@@ -64,16 +72,49 @@ impl ListedRun {
         format!("{rate} {unit}")
     }
 
-    pub fn p99_ms(&self) -> Option<f64> {
-        self.load().and_then(|load| load.p99_ms)
-    }
-
-    pub fn verdict(&self) -> Option<Verdict> {
-        self.result.map(|result| result.verdict)
-    }
-
     fn load(&self) -> Option<ListedLoad> {
         self.result.and_then(|result| result.load)
+    }
+
+    /// To the minute.
+    fn began(&self) -> String {
+        self.started_at
+            .chars()
+            .take(16)
+            .collect::<String>()
+            .replace('T', " ")
+    }
+
+    fn status(&self) -> TableCell {
+        match self.is_live {
+            true => CellValue::Word {
+                name: self.status.name(),
+                id: "runs-live".to_owned(),
+            }
+            .into(),
+            false => TableCell::word("status-", self.status.name()),
+        }
+    }
+
+    fn title_on_page(&self) -> TableCell {
+        TableCell::from(&self.title).on_page(PageCell {
+            link: self.address.clone(),
+            below: self.file.clone(),
+            choice: None,
+        })
+    }
+
+    /// One that goes on is not compared.
+    fn choice(&self, m: &Messages) -> TableCell {
+        TableCell::from("").on_page(PageCell {
+            choice: Some(RowChoice {
+                name: "run",
+                value: self.file.clone(),
+                label: format!("{}: {}", m.text("list-compare"), self.file),
+                is_offered: !self.is_live,
+            }),
+            ..PageCell::default()
+        })
     }
 }
 
@@ -81,36 +122,53 @@ impl ListedRun {
 pub(crate) fn list<'a>() -> Table<'a, &'a ListedRun> {
     Table::<&ListedRun>::new("list")
         .prefix("list-")
-        .column("started-at", Words, |run| run.started_at.clone())
-        .column("file", Words, |run| run.file.clone())
-        .column("title", Words, |run| run.title.clone())
-        .column("status", Words, |run| {
-            TableCell::word("status-", run.status.name())
-        })
+        .page_message("compare", Words, |run, m| run.choice(m))
+        .page_column("title", Sentences, |run| run.title_on_page())
+        .text_column("started-at", Words, |run| run.started_at.clone())
+        .key("started_at")
+        .text_column("file", Words, |run| run.file.clone())
+        .key("file")
+        .text_column("title", Words, |run| run.title.clone())
+        .key("title")
+        .column("status", Words, |run| run.status())
+        .key("status")
+        .page_column("began", Words, |run| run.began())
         .column("label", Words, |run| run.label.clone())
+        .key("label")
         .field("commit", |run| run.commit.clone())
-        .column("systems", Words, |run| run.systems.clone())
-        .column("media", Words, |run| run.media.clone())
+        .column("systems", Sentences, |run| run.systems.clone())
+        .key("systems")
+        .column("media", Sentences, |run| run.media.clone())
+        .key("media")
         .column("points", Plain, |run| run.points)
+        .key("points")
         .field("lasted_s", |run| run.lasted.as_secs_f64())
-        .with_keys()
-        .message("rate-shown", Words, |run, m| run.rate(m))
+        .message("rate-shown", Plain, |run, m| run.rate(m))
         .field("rate", |run| run.load().map(|load| load.rate))
         .field("rate_kind", |run| {
             run.load().map(|load| load.rate_kind.info().name)
         })
-        .column("p99-ms", Three, |run| run.p99_ms())
+        .figure(FigureId::P99, |run| run.load().and_then(|load| load.p99_ms))
         .key("p99_ms")
-        .column("verdict", Plain, |run| run.verdict())
+        .column("verdict", Plain, |run| Some(run.result?.verdict))
         .key("verdict")
+        .row_class(|run| if run.is_live { "live" } else { "" })
 }
 
-pub fn list_table(runs: &[ListedRun]) -> String {
+/// The runs, and how their figures went.
+pub fn list_text(runs: &[ListedRun], courses: Option<&[FigureSeries]>) -> String {
     let m = Messages::english();
-    if runs.is_empty() {
-        return m.text("list-none");
-    }
-    list().to_text(&m, &runs.iter().collect::<Vec<_>>())
+    let mut listed = ReportSection::bare("list");
+    let rows: Vec<&ListedRun> = runs.iter().collect();
+    let lines = list().to_lines(&m, &rows);
+    listed.line(lines.unwrap_or_else(|| m.text("list-none")));
+    let mut changes = ReportSection::bare("changes");
+    changes.lines(
+        courses
+            .into_iter()
+            .flat_map(|courses| course_lines(&m, courses)),
+    );
+    render::text::sections([&listed, &changes])
 }
 
 pub fn list_csv(runs: &[ListedRun]) -> String {
@@ -118,28 +176,27 @@ pub fn list_csv(runs: &[ListedRun]) -> String {
 }
 
 /// Each load: its level, and where it changed.
-pub fn courses_text(courses: &[FigureSeries]) -> String {
-    let m = Messages::english();
+fn course_lines(m: &Messages, courses: &[FigureSeries]) -> Vec<String> {
     if courses.is_empty() {
-        return m.text("history-none");
+        return vec![m.text("history-none")];
     }
     let mut lines = Vec::new();
     for course in courses {
         let args = [
-            ("load", place(&m, &course.place, None)),
+            ("load", place(m, &course.place, None)),
             ("runs", course.points.len().to_string()),
         ];
         let heading = m.text_with("history-load", &args);
         if course.changes.is_empty() {
-            lines.push(format!("{heading} {}", without_change(&m, course)));
+            lines.push(format!("{heading} {}", without_change(m, course)));
         } else {
             lines.push(heading);
         }
         let changes = course.changes.iter();
-        lines.extend(changes.map(|change| format!("  {}", describe(&m, course, change))));
-        lines.extend(course.trend.map(|trend| format!("  {}", drift(&m, trend))));
+        lines.extend(changes.map(|change| format!("  {}", describe(m, course, change))));
+        lines.extend(course.trend.map(|trend| format!("  {}", drift(m, trend))));
     }
-    lines.join("\n")
+    lines
 }
 
 /// No change found, or too few runs for one.

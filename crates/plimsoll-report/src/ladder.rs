@@ -7,8 +7,7 @@ use plimsoll_plan::PlacedName;
 use crate::chart::ChartAxis;
 use crate::load_summary::{LoadView, half, interval, repeated, spread, with_load};
 use crate::message::Messages;
-use crate::number::percentile_name;
-use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
+use crate::table::Unit::{self, Percent, Plain, Three, Whole, Words};
 use crate::table::{CellValue, Table, TableCell};
 use crate::{medium, waits};
 
@@ -106,9 +105,10 @@ pub(crate) fn table<'a>() -> Loads<'a> {
         .column("repeats", Plain, |v| v.summary.repeats())
         .if_any(|v| v.is_repeated);
     rates(table)
-        .column("p50", Three, |v| v.summary.figures.get(FigureId::P50))
-        .column("p95", Three, |v| v.summary.figures.get(FigureId::P95))
-        .column("p99", Three, |v| v.summary.figures.get(FigureId::P99))
+        .figures(
+            &[FigureId::P50, FigureId::P95, FigureId::P99],
+            |v, figure| v.summary.figures.get(figure),
+        )
         .column("failed", Whole, |v| v.counted(|p| p.overall.counts.failed))
         .text_column("dropped", Whole, LoadView::dropped)
         .if_any(|v| v.any(|p| p.overall.counts.dropped > 0))
@@ -118,12 +118,14 @@ pub(crate) fn table<'a>() -> Loads<'a> {
         .column("retries", Whole, |v| {
             v.counted(|p| p.overall.counts.retries)
         })
-        .page_column("round-trips", Three, |v| {
+        .figure(FigureId::RoundTrips, |v| {
             v.point.value(FigureId::RoundTrips)
         })
-        .page_column("rolled-back", Percent, |v| {
+        .on_page()
+        .figure(FigureId::RolledBack, |v| {
             v.point.value(FigureId::RolledBack)
         })
+        .on_page()
         .if_any(|v| v.is_tpcc)
         .text_column("cpu", Whole, |v| v.means.host_cpu_busy_percent)
         .if_any(|v| v.any(|p| p.resources.host_cpu_busy_percent.is_some()))
@@ -138,20 +140,22 @@ pub(crate) fn table<'a>() -> Loads<'a> {
         .column("verdict", Plain, |v| v.summary.verdict)
         .row_class(|v| if v.is_peak { "peak" } else { "" })
         .spare(&[
-            "interval", "write-ms", "retries", "tpm-user", "write", "spread", "p50", "cpu",
+            "interval-percent",
+            "write-ms",
+            "retries",
+            "tpm-per-user",
+            "write",
+            "spread",
+            "p50",
+            "cpu",
         ])
 }
 
 /// How sure a rate is: of repeats their interval and spread, of single points half the interval.
 fn rates(table: Loads<'_>) -> Loads<'_> {
     table
-        .column("nopm", Whole, |v| v.summary.figures.get(FigureId::Nopm))
-        .if_any(|v| v.is_tpcc)
-        .column("rate", Three, |v| {
-            v.summary.figures.get(FigureId::Transactions)
-        })
-        .unless_any(|v| v.is_tpcc)
-        .column("interval", Percent, |v| half(v.rate()))
+        .rate(Unit::of, |v| v.is_tpcc, LoadView::rate)
+        .figure(FigureId::IntervalPercent, |v| half(v.rate()))
         .unless_any(|v| v.is_repeated)
         .column("interval-of", Whole, |v| interval(v.rate()))
         .if_any(|v| v.is_repeated && v.is_tpcc)
@@ -161,9 +165,11 @@ fn rates(table: Loads<'_>) -> Loads<'_> {
         .if_any(|v| v.is_repeated && v.is_tpcc)
         .column("spread", Three, |v| spread(v.rate()))
         .if_any(|v| v.is_repeated && !v.is_tpcc)
-        .column("tpm", Whole, |v| v.summary.figures.get(FigureId::Tpm))
+        .figure(FigureId::Tpm, |v| v.summary.figures.get(FigureId::Tpm))
         .if_any(|v| v.is_tpcc)
-        .column("tpm-user", Whole, |v| v.point.value(FigureId::TpmPerUser))
+        .figure(FigureId::TpmPerUser, |v| {
+            v.point.value(FigureId::TpmPerUser)
+        })
         .if_any(|v| v.is_tpcc)
 }
 
@@ -188,7 +194,7 @@ pub(crate) fn resources<'a>() -> Loads<'a> {
     .column("system-memory", Three, |v| v.means.system_memory_mb)
     .column("generator-cpu", Percent, |v| v.means.generator_cpu_percent)
     .column("generator-us", Three, |v| v.means.generator_cpu_us_per_txn)
-    .column("round-trips", Three, |v| {
+    .figure(FigureId::RoundTrips, |v| {
         v.point.value(FigureId::RoundTrips)
     });
     waits::counters(table, |v| v.point.database.as_ref()).without_empty_columns()
@@ -224,7 +230,7 @@ impl TxnTimes<'_> {
 
 /// One row for each point and type, service times beneath where they differ.
 pub(crate) fn latency<'a>() -> Table<'a, TxnTimes<'a>> {
-    let table = with_load(
+    with_load(
         Table::new("latency").prefix("column-"),
         |r: &TxnTimes<'_>| r.view.is_open(),
         |r| r.view.load(),
@@ -234,18 +240,12 @@ pub(crate) fn latency<'a>() -> Table<'a, TxnTimes<'a>> {
         (r.view.point.measured_s > 0.0).then(|| r.txn.counts.completed())
     })
     .column("share", Percent, |r| r.txn.share_percent)
-    .column("mean", Three, |r| Some(r.latency?.mean_ms));
-    let table = LatencySummary::KEPT
-        .into_iter()
-        .fold(table, |table, figure| {
-            let name = percentile_name(figure.info().name);
-            table
-                .column(name.clone(), Three, move |r| percentile(r.latency?, figure))
-                .named(name)
-        });
-    table
-        .column("max", Three, |r| Some(r.latency?.max_ms))
-        .row_class(|r| if r.is_total() { "total" } else { "" })
+    .figure(FigureId::Mean, |r| Some(r.latency?.mean_ms))
+    .figures(&LatencySummary::KEPT, |r, figure| {
+        percentile(r.latency?, figure)
+    })
+    .figure(FigureId::Max, |r| Some(r.latency?.max_ms))
+    .row_class(|r| if r.is_total() { "total" } else { "" })
 }
 
 fn percentile(latency: LatencySummary, figure: FigureId) -> Option<TableCell> {

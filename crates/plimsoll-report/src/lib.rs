@@ -42,3 +42,4 @@ mod waits;
 pub use export::{ExportTable, audit_csv, audit_json, to_csv, to_json};
 pub use run::{ladder_table, report};
 pub use section::audit::{audit_page, audit_table, explain};
+pub use section::doctor::{ExaminedMedium, checks_text};

@@ -1,16 +1,20 @@
 //! A run while it goes on, as its live page shows it.
 
-use askama::Template;
+use plimsoll_analysis::summary::{FigureId, Verdict};
 use plimsoll_plan::resolved::{ResolvedPlan, Step};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::runfile::{LivePhase, LiveRows};
 use plimsoll_record::{Event, Point, PointPurpose, RunStatus};
-use serde::Serialize;
 
+use crate::chart::{ChartAxis, LineChart, ScriptChart};
+use crate::document::{PageAnswer, PageLink, ReportBlock, ReportDocument, ReportSection};
+use crate::finding_view::FindingView;
 use crate::message::Messages;
 use crate::number::{load, whole};
-use crate::render::html::STYLE;
+use crate::render::html::{self, PageScript};
+use crate::table::Table;
+use crate::table::Unit::{Whole, Words};
 
 /// More names than this are counted instead.
 const MOST_NAMES: usize = 3;
@@ -34,6 +38,7 @@ pub struct LiveStatus<'a> {
     /// Time under load that the plan has left; `None` where the plan does not fix it.
     pub left: Option<Nanos>,
     pub busy: &'a MachineBusy,
+    pub systems: &'a [SystemNow],
     /// The last warnings and errors.
     pub events: &'a [Event],
 }
@@ -51,39 +56,98 @@ pub struct BusyDevice {
     pub percent: f64,
 }
 
-/// Its sentences.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LiveText {
-    /// What is done now.
-    pub headline: String,
-    /// How far this phase is.
-    pub phase: String,
-    /// How much time is left.
-    pub left: String,
-    pub machine: String,
-    pub warnings: Vec<String>,
+/// A system in its last second; without figures where it is not under load.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SystemNow {
+    pub name: String,
+    pub per_second: Option<f64>,
+    pub median_ms: Option<f64>,
+    pub p99_ms: Option<f64>,
+    /// Transactions that failed at this load.
+    pub failed: Option<u64>,
 }
 
-impl LiveText {
-    pub fn new(m: &Messages, status: &LiveStatus<'_>) -> Self {
-        let phase = current_phase(&status.rows.phases);
-        let left = status.left.filter(|_| phase.is_some());
-        Self {
-            headline: headline(m, status.rows, phase),
-            phase: phase
-                .map(|phase| progress(m, status, phase))
-                .unwrap_or_default(),
-            left: left
-                .map(|left| m.text_with("live-left", &[("time", whole_seconds(left))]))
-                .unwrap_or_default(),
-            machine: machine(m, status.busy),
-            warnings: status
-                .events
-                .iter()
-                .map(|event| m.event(&event.kind))
-                .collect(),
-        }
+/// What changes of the page while the run goes on, as HTML.
+pub fn live_html(m: &Messages, status: &LiveStatus<'_>) -> String {
+    html::content(&section(m, Some(status)))
+}
+
+/// What is known of the run; nothing before its file was read.
+fn section(m: &Messages, status: Option<&LiveStatus<'_>>) -> ReportSection {
+    let mut section = ReportSection::untitled("live").listed().styled("live");
+    section.page(ReportBlock::Answer(Box::new(answer(m, status))));
+    let mut figures = vec![ReportBlock::Chart(chart(m))];
+    let label = m.text("live-table");
+    figures.extend(status.map(|own| ReportBlock::grid(m, &label, &table(), own.systems)));
+    section.page(ReportBlock::group("grid", figures));
+    if let Some(status) = status {
+        section.page(ReportBlock::note(machine(m, status.busy)));
+        section.page(ReportBlock::Findings(warnings(m, status.events)));
     }
+    section
+}
+
+fn answer(m: &Messages, status: Option<&LiveStatus<'_>>) -> PageAnswer {
+    let phase = status.and_then(|status| current_phase(&status.rows.phases));
+    let headline = match status {
+        Some(status) => headline(m, status.rows, phase),
+        None => m.text("live-loading"),
+    };
+    let left = status.and_then(|status| status.left);
+    let left = left.filter(|_| phase.is_some());
+    let left = left.map(|left| m.text_with("live-left", &[("time", whole_seconds(left))]));
+    let trust = left.into_iter().chain([m.text("live-preliminary")]);
+    let progress = status.zip(phase);
+    let progress = progress.and_then(|(status, phase)| progress_of(m, status, phase));
+    PageAnswer {
+        verdict_word: m.text("live-badge"),
+        beside: progress.into_iter().collect(),
+        ..PageAnswer::new(
+            m,
+            headline,
+            Verdict::Doubtful,
+            trust.collect::<Vec<_>>().join(" "),
+        )
+    }
+}
+
+/// The script of the page adds its lines.
+fn chart(m: &Messages) -> ScriptChart {
+    let chart = LineChart {
+        x: ChartAxis {
+            name: m.text("live-time"),
+            is_clock: true,
+            ..ChartAxis::default()
+        },
+        y: ChartAxis {
+            name: m.figure_on_page(FigureId::Transactions),
+            ..ChartAxis::default()
+        },
+        ..LineChart::default()
+    };
+    ScriptChart::lines("live", m.text("live-chart"), chart)
+}
+
+/// Each system in its last second.
+pub(crate) fn table<'a>() -> Table<'a, SystemNow> {
+    Table::<SystemNow>::new("live")
+        .prefix("live-")
+        .column("system", Words, |own| own.name.clone())
+        .figure(FigureId::Transactions, |own| own.per_second)
+        .figure(FigureId::P50, |own| own.median_ms)
+        .figure(FigureId::P99, |own| own.p99_ms)
+        .column("failures", Whole, |own| own.failed)
+        .row_class(|own| match own.failed {
+            Some(_) => "",
+            None => "idle",
+        })
+}
+
+fn warnings(m: &Messages, events: &[Event]) -> Vec<FindingView> {
+    let views = events
+        .iter()
+        .map(|event| FindingView::new(m, event.severity, String::new(), m.event(&event.kind)));
+    views.collect()
 }
 
 fn current_phase(open: &[LivePhase]) -> Option<&LivePhase> {
@@ -174,22 +238,23 @@ fn load_of(m: &Messages, points: &[&Point]) -> String {
     }
 }
 
-fn progress(m: &Messages, status: &LiveStatus<'_>, phase: &LivePhase) -> String {
+/// How far a phase under load is.
+fn progress_of(m: &Messages, status: &LiveStatus<'_>, phase: &LivePhase) -> Option<String> {
     if !phase.kind.is_under_load() {
-        return String::new();
+        return None;
     }
     let done = whole_seconds(status.until.saturating_sub(phase.start));
     let points = points_of(status.rows, phase);
     let planned = points
         .first()
         .and_then(|point| planned(status.plan?, point, phase.kind));
-    match planned {
+    Some(match planned {
         Some(planned) => {
             let args = [("done", done), ("planned", whole_seconds(planned))];
             m.text_with("live-phase-of", &args)
         }
         None => m.text_with("live-phase", &[("done", done)]),
-    }
+    })
 }
 
 /// How long a phase of a point lasts, where the plan fixes that.
@@ -228,41 +293,33 @@ fn whole_seconds(time: Nanos) -> String {
     Nanos::from_secs(time.0.div_ceil(Nanos::SECOND.0)).to_string()
 }
 
-/// The page of a run that goes on. Its figures come as events of the server's, and its script from `/live.js`.
-#[derive(Template)]
-#[template(path = "live.html")]
-struct LivePage<'a> {
-    m: &'a Messages,
-    title: &'a str,
-    file: &'a str,
-    events: &'a str,
-    report: &'a str,
-    report_now: Option<&'a str>,
-    style: &'static str,
-}
-
-/// Where the page's script finds what belongs to a run.
-pub struct LiveAddresses<'a> {
-    pub events: &'a str,
-    /// Where it goes when the run has ended.
-    pub report: &'a str,
-    /// The report of what is measured so far. Not on the machine that measures: rendering takes its processor.
-    pub report_now: Option<&'a str>,
-}
-
-pub fn live_page(title: &str, file: &str, addresses: &LiveAddresses<'_>) -> String {
+/// The page of a run that goes on, before its script has anything to show. `report_now`: the address of the report of
+/// what is measured so far; none on the machine that measures, whose processor rendering would take.
+pub fn live_page(title: &str, file: &str, report_now: Option<&str>) -> String {
     let m = Messages::english();
-    let page = LivePage {
-        m: &m,
-        title,
-        file,
-        events: addresses.events,
-        report: addresses.report,
-        report_now: addresses.report_now,
-        style: STYLE,
+    let link = |address: &str, id: &str| PageLink {
+        address: address.to_owned(),
+        text: m.text(id),
     };
-    // The template writes to a string and calls nothing that fails.
-    page.render().expect("rendering to memory does not fail")
+    let mut around = ReportSection::bare("around");
+    around.page(ReportBlock::styled("state", m.text("live-lost")));
+    around.page(ReportBlock::WithoutScript(m.text("live-no-script")));
+    let report = report_now.map(|address| link(address, "live-report-now"));
+    around.page(ReportBlock::Links {
+        label: m.text("live-contents"),
+        links: [link("/", "runs-title")]
+            .into_iter()
+            .chain(report)
+            .collect(),
+    });
+    let document = ReportDocument {
+        title: title.to_owned(),
+        is_question: true,
+        header: Vec::new(),
+        sections: vec![section(&m, None), around],
+        footer: vec![ReportBlock::text(file)],
+    };
+    html::page_with(&m, &document, PageScript::File("/live.js"))
 }
 
 /// The script of [`live_page`].
@@ -314,7 +371,7 @@ mod tests {
         }
     }
 
-    fn text(rows: &LiveRows, left: Option<Nanos>) -> LiveText {
+    fn text(rows: &LiveRows, left: Option<Nanos>) -> String {
         let busy = MachineBusy {
             cpu: Some(43.4),
             devices: vec![BusyDevice {
@@ -328,6 +385,19 @@ mod tests {
             severity: Severity::Warning,
             kind: EventKind::Late { outcomes: 3 },
         };
+        let systems = [
+            SystemNow {
+                name: "<db>".into(),
+                per_second: Some(1234.5),
+                median_ms: Some(1.234),
+                p99_ms: None,
+                failed: Some(2),
+            },
+            SystemNow {
+                name: "idle".into(),
+                ..SystemNow::default()
+            },
+        ];
         let record = fixture::single_point();
         let status = LiveStatus {
             rows,
@@ -335,43 +405,56 @@ mod tests {
             until: Nanos::from_millis(21_500),
             left,
             busy: &busy,
+            systems: &systems,
             events: &[event],
         };
-        LiveText::new(&Messages::english(), &status)
+        live_html(&Messages::english(), &status)
     }
 
     #[test]
     fn a_run_is_described_in_plain_words() {
-        let one = text(&rows(PhaseKind::Measure, 1), Some(Nanos::from_secs(90)));
-        assert_eq!(one.headline, "Measuring db-0 with 4 users.");
-        assert!(one.phase.starts_with("12s"), "{}", one.phase);
-        assert!(one.left.starts_with("About 1m 30s left"), "{}", one.left);
-        assert_eq!(one.machine, "CPU 43 % busy · sda 71 % busy");
-        assert_eq!(one.warnings.len(), 1);
+        insta::assert_snapshot!(text(
+            &rows(PhaseKind::Measure, 1),
+            Some(Nanos::from_secs(90))
+        ));
         let two = text(&rows(PhaseKind::Warm, 2), None);
-        assert_eq!(two.headline, "Warming up db-0 and db-1 with 4 users each.");
-        assert_eq!(two.left, "");
+        assert!(
+            two.contains(">Warming up db-0 and db-1 with 4 users each.<"),
+            "{two}"
+        );
+        assert!(!two.contains(" left "), "{two}");
         let many = text(&rows(PhaseKind::Measure, 12), None);
-        assert_eq!(many.headline, "Measuring 12 systems with 4 users each.");
+        assert!(
+            many.contains(">Measuring 12 systems with 4 users each.<"),
+            "{many}"
+        );
     }
 
     #[test]
     fn the_heaviest_phase_and_the_end_are_what_is_described() {
         let mut both = rows(PhaseKind::Prepare, 1);
         both.phases.extend(rows(PhaseKind::Measure, 1).phases);
-        assert!(text(&both, None).headline.starts_with("Measuring "));
+        assert!(text(&both, None).contains(">Measuring "));
         let prepared = text(&rows(PhaseKind::Prepare, 1), None);
-        assert_eq!(
-            prepared.headline,
-            "Starting systems and loading data for oltp."
+        assert!(
+            prepared.contains(">Starting systems and loading data for oltp.<"),
+            "{prepared}"
         );
-        assert_eq!(prepared.phase, "");
+        assert!(!prepared.contains("12s"), "{prepared}");
         both.status = RunStatus::Complete;
         both.phases.clear();
         let ended = text(&both, Some(Nanos::SECOND));
-        assert_eq!(
-            (ended.headline.as_str(), ended.left.as_str()),
-            ("The run is complete.", "")
-        );
+        assert!(ended.contains(">The run is complete.<"), "{ended}");
+        assert!(!ended.contains(" left "), "{ended}");
+    }
+
+    #[test]
+    fn a_page_waits_for_its_script_and_links_what_there_is() {
+        let page = live_page("Fast?", "<a>.plimsoll", None);
+        assert!(page.contains("<script src=\"/live.js\"></script>"));
+        assert!(page.contains("script-src 'self'; connect-src 'self'; img-src"));
+        assert!(page.contains("id=\"live\"") && !page.contains("?now"));
+        let other = live_page("Fast?", "a.plimsoll", Some("/run/a.plimsoll?now"));
+        assert!(other.contains("<a href=\"/run/a.plimsoll?now\">"));
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use fluent_templates::fluent_bundle::FluentValue;
 use fluent_templates::{LanguageIdentifier, Loader, langid};
 use plimsoll_analysis::audit::{AuditFault, Evidence, Missing, Next, Rule};
-use plimsoll_analysis::summary::{DataState, FindingKind, PointSummary};
+use plimsoll_analysis::summary::{DataState, FigureId, FindingKind, PointSummary};
 use plimsoll_plan::Interference;
 use plimsoll_plan::units::{Bytes, Nanos};
 use plimsoll_record::message::check::RowRequirement;
@@ -60,6 +60,32 @@ impl Messages {
         LOCALES
             .try_lookup_with_args(&self.language, id, &args)
             .unwrap_or_else(|| id.to_owned())
+    }
+
+    /// `p99.9`, `NOPM`.
+    pub fn figure(&self, figure: FigureId) -> String {
+        self.text(&figure_id(figure))
+    }
+
+    /// `Transactions/s`.
+    pub fn figure_on_page(&self, figure: FigureId) -> String {
+        self.placed(&figure_id(figure), true, &[])
+    }
+
+    /// As a page words it, where its words differ from those of a terminal.
+    pub(crate) fn placed(
+        &self,
+        id: &str,
+        is_page: bool,
+        args: &[(&'static str, String)],
+    ) -> String {
+        let on_page = format!("{id}.page");
+        let text = self.text_with(&on_page, args);
+        if is_page && text != on_page {
+            text
+        } else {
+            self.text_with(id, args)
+        }
     }
 
     /// The sentence of a finding: `finding-` and its name in the export, with its fields as arguments.
@@ -432,6 +458,11 @@ pub(crate) fn unit_id(prefix: &str, value: &impl Serialize) -> String {
             .unwrap_or_default()
             .replace('_', "-")
     )
+}
+
+/// Of the name of a figure.
+pub(crate) fn figure_id(figure: FigureId) -> String {
+    unit_id("figure", &figure)
 }
 
 /// Ids that `web/src` uses.

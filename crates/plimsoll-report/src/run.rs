@@ -7,6 +7,7 @@ use plimsoll_record::{Record, RunInfo};
 use crate::document::{RUN, ReportBlock, ReportDocument, ReportSection, contents};
 use crate::message::Messages;
 use crate::render;
+use crate::render::html::PageScript;
 use crate::section::{
     audit, block, charts, cut, doctor, drive, environment, first, how, imported, ladder, line,
     media, record, shared, time, tpc, trust, waits,
@@ -48,7 +49,7 @@ pub fn report(record: &Record, summary: &Summary) -> String {
 pub(crate) fn page(record: &Record, summary: &Summary, script: &str) -> String {
     let m = Messages::english();
     let document = document(&m, record, summary);
-    render::html::page_with(&m, &document, Some(script))
+    render::html::page_with(&m, &document, PageScript::Own(script))
 }
 
 fn document(m: &Messages, record: &Record, summary: &Summary) -> ReportDocument {

@@ -1,24 +1,14 @@
 //! The catalog of runs as a page: filters, a table, and a choice of runs to compare.
 
-use askama::Template;
 use plimsoll_record::RunStatus;
 
-use crate::document::{PageLink, ReportBlock, ReportDocument, ReportSection};
-use crate::history::ListedRun;
+use crate::document::{
+    FieldChoice, FieldInput, FormField, PageForm, PageLink, ReportBlock, ReportDocument,
+    ReportSection,
+};
+use crate::history::{self, ListedRun};
 use crate::message::Messages;
-use crate::number::three;
 use crate::render;
-use crate::render::html::STYLE;
-
-/// A run of the catalog.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CatalogRun {
-    pub listed: ListedRun,
-    /// The address of its page.
-    pub address: String,
-    /// Whether it goes on.
-    pub is_live: bool,
-}
 
 /// What the form was filled in with; empty is no filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,76 +31,113 @@ pub struct CatalogChoices {
 
 /// The page of those runs that pass the filter, out of `total`.
 pub fn runs_page(
-    runs: &[CatalogRun],
+    runs: &[ListedRun],
     total: usize,
     filter: &CatalogFilter,
     choices: &CatalogChoices,
 ) -> String {
     let m = Messages::english();
+    let title = m.text("runs-title");
+    let mut filters = ReportSection::bare("filters");
+    filters.page(ReportBlock::Form(filter_form(&m, filter, choices)));
     let shown = [("n", runs.len().to_string()), ("total", total.to_string())];
-    let page = RunsPage {
-        title: m.text("runs-title"),
-        shown: m.text_with("runs-shown", &shown),
-        runs,
-        filter,
-        choices,
-        m: &m,
-        style: STYLE,
+    let mut list = ReportSection::untitled("list");
+    list.page(ReportBlock::note(m.text_with("runs-shown", &shown)));
+    list.page(if runs.is_empty() {
+        ReportBlock::text(m.text("list-none"))
+    } else {
+        ReportBlock::Form(comparison_form(&m, &title, runs))
+    });
+    let document = ReportDocument {
+        title,
+        is_question: false,
+        header: Vec::new(),
+        sections: vec![filters, list],
+        footer: Vec::new(),
     };
-    // The template writes to a string and calls nothing that fails.
-    page.render().expect("rendering to memory does not fail")
+    render::html::page(&m, &document)
 }
 
-#[derive(Template)]
-#[template(path = "runs.html")]
-struct RunsPage<'a> {
-    m: &'a Messages,
-    title: String,
-    shown: String,
-    runs: &'a [CatalogRun],
-    filter: &'a CatalogFilter,
-    choices: &'a CatalogChoices,
-    style: &'static str,
+fn filter_form(m: &Messages, filter: &CatalogFilter, choices: &CatalogChoices) -> PageForm {
+    let field = |name, label, value: &String, input| FormField {
+        name,
+        label: m.text(label),
+        value: value.clone(),
+        input,
+    };
+    let any = || FieldChoice {
+        value: String::new(),
+        text: m.text("runs-any"),
+    };
+    let names = |names: &[String]| {
+        let names = names.iter().map(|name| FieldChoice {
+            value: name.clone(),
+            text: name.clone(),
+        });
+        FieldInput::Choice([any()].into_iter().chain(names).collect())
+    };
+    let statuses = STATUSES.map(|status| FieldChoice {
+        value: status.name().to_owned(),
+        text: m.text(&format!("status-{}", status.name())),
+    });
+    let statuses = FieldInput::Choice([any()].into_iter().chain(statuses).collect());
+    let (systems, media) = (names(&choices.systems), names(&choices.media));
+    PageForm {
+        role: "search",
+        class: "filters",
+        address: "/",
+        fields: vec![
+            field(
+                "text",
+                "runs-text",
+                &filter.text,
+                FieldInput::Typed("search"),
+            ),
+            field("system", "list-systems", &filter.system, systems),
+            field("medium", "list-media", &filter.medium, media),
+            field("status", "list-status", &filter.status, statuses),
+            field(
+                "since",
+                "runs-since",
+                &filter.since,
+                FieldInput::Typed("date"),
+            ),
+        ],
+        blocks: Vec::new(),
+        submit: m.text("runs-filter"),
+        after: vec![ReportBlock::Links {
+            label: m.text("live-contents"),
+            links: vec![to_runs(m, "runs-all")],
+        }],
+    }
 }
 
-impl RunsPage<'_> {
-    fn statuses(&self) -> [RunStatus; 4] {
-        [
-            RunStatus::Unfinished,
-            RunStatus::Complete,
-            RunStatus::Interrupted,
-            RunStatus::Failed,
-        ]
-    }
+const STATUSES: [RunStatus; 4] = [
+    RunStatus::Unfinished,
+    RunStatus::Complete,
+    RunStatus::Interrupted,
+    RunStatus::Failed,
+];
 
-    fn status(&self, status: &RunStatus) -> String {
-        self.m.text(&format!("status-{}", status.name()))
+/// Runs of which some are chosen.
+fn comparison_form(m: &Messages, title: &str, runs: &[ListedRun]) -> PageForm {
+    let rows: Vec<&ListedRun> = runs.iter().collect();
+    PageForm {
+        role: "",
+        class: "runs",
+        address: "/compare",
+        fields: Vec::new(),
+        blocks: vec![ReportBlock::grid(m, title, &history::list(), &rows)],
+        submit: m.text("runs-compare-chosen"),
+        after: vec![ReportBlock::note(m.text("runs-compare-note"))],
     }
+}
 
-    /// To the minute.
-    fn began(&self, run: &CatalogRun) -> String {
-        let began = run.listed.started_at.chars().take(16);
-        began.map(|c| if c == 'T' { ' ' } else { c }).collect()
-    }
-
-    fn p99(&self, run: &CatalogRun) -> String {
-        run.listed.p99_ms().map_or(String::new(), three)
-    }
-
-    fn verdict(&self, run: &CatalogRun) -> String {
-        let verdict = run.listed.verdict();
-        verdict.map_or(String::new(), |verdict| {
-            self.m.text(&format!("verdict-{}", verdict.name()))
-        })
-    }
-
-    /// A run that goes on is `running`: `unfinished` also is one that was killed.
-    fn status_of(&self, run: &CatalogRun) -> String {
-        if run.is_live {
-            self.m.text("runs-live")
-        } else {
-            self.status(&run.listed.status)
-        }
+/// A link to the list of all runs.
+fn to_runs(m: &Messages, id: &str) -> PageLink {
+    PageLink {
+        address: "/".to_owned(),
+        text: m.text(id),
     }
 }
 
@@ -123,10 +150,7 @@ pub fn notice_page(title: &str, text: &str) -> String {
     let mut links = ReportSection::bare("links");
     links.page(ReportBlock::Links {
         label: m.text("live-contents"),
-        links: vec![PageLink {
-            address: "/".to_owned(),
-            text: m.text("runs-title"),
-        }],
+        links: vec![to_runs(&m, "runs-title")],
     });
     let document = ReportDocument {
         title: title.to_owned(),

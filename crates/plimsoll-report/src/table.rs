@@ -8,35 +8,20 @@ use crate::message::Messages;
 mod cell;
 mod declaration;
 mod grid;
+mod heading;
 mod sink;
 mod text;
 mod unit;
 mod value_type;
 
-pub use cell::{CellValue, HasValueType, TableCell, UtcTime};
+pub use cell::{CellValue, HasValueType, PageCell, RowChoice, TableCell, UtcTime};
 pub use declaration::{Declaration, DeclaredColumn};
 pub(crate) use grid::{Grid, GridCell, GridRow};
+use heading::{ColumnPlace, FigureHeading, Heading};
 pub use sink::{CsvSink, TableSink, TypedColumn};
 pub(crate) use text::WIDTH;
 pub use unit::Unit;
 pub use value_type::ValueType;
-
-/// What a heading is read from.
-enum Heading {
-    /// The column's id, behind the table's prefix.
-    Id,
-    /// Another id of the catalog.
-    Message(String),
-    /// A name of the run's own, such as that of an axis.
-    Name(String),
-}
-
-/// Where people find a column.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ColumnPlace {
-    Text,
-    Page,
-}
 
 type RowFn<'a, R, T> = Box<dyn Fn(&R) -> T + 'a>;
 type CellOf<'a, R> = Box<dyn Fn(&R, &Messages) -> TableCell + 'a>;
@@ -147,6 +132,24 @@ impl<'a, R> Table<'a, R> {
         self.message(id, unit, move |row, _| value(row))
     }
 
+    /// A figure of the catalog, for people: with its name and unit above it, and the digits that its unit has.
+    pub fn figure<C: HasValueType>(self, figure: FigureId, value: impl Fn(&R) -> C + 'a) -> Self {
+        let id = figure.info().name.replace('_', "-");
+        self.column(id, Unit::of(figure), value)
+            .changed(|column| column.heading = Heading::Figure(FigureHeading::new(figure)))
+    }
+
+    /// As [`Self::figure`], of several.
+    pub fn figures<C: HasValueType>(
+        self,
+        figures: &[FigureId],
+        value: impl Fn(&R, FigureId) -> C + Copy + 'a,
+    ) -> Self {
+        figures.iter().fold(self, |table, &figure| {
+            table.figure(figure, move |row| value(row, figure))
+        })
+    }
+
     /// Times in microseconds, of which `ms` gives milliseconds: `p99-us`.
     pub fn micros(
         self,
@@ -155,8 +158,52 @@ impl<'a, R> Table<'a, R> {
     ) -> Self {
         figures.iter().fold(self, |table, &figure| {
             let id = format!("{}-us", figure.info().name);
-            table.column(id, Unit::Three, move |row| Some(ms(row, figure)? * 1e3))
+            table
+                .column(id, Unit::Three, move |row| Some(ms(row, figure)? * 1e3))
+                .changed(|column| {
+                    column.heading = Heading::Figure(FigureHeading::in_micros(figure));
+                })
         })
+    }
+
+    /// The rate of transactions: NOPM where `is_nopm`, else all of them a second.
+    pub fn rate<C: HasValueType>(
+        self,
+        digits: impl Fn(FigureId) -> Unit,
+        is_nopm: impl Fn(&R) -> bool + Copy + 'a,
+        value: impl Fn(&R) -> C + Copy + 'a,
+    ) -> Self {
+        let [nopm, per_second] = [FigureId::Nopm, FigureId::Transactions];
+        self.figure(nopm, value)
+            .digits(digits(nopm))
+            .if_any(is_nopm)
+            .figure(per_second, value)
+            .digits(digits(per_second))
+            .unless_any(is_nopm)
+    }
+
+    /// Which value of the figure it shows, such as the `lowest`: `heading-` and this name.
+    pub fn value(self, name: &str) -> Self {
+        self.changed(|column| {
+            column.id = format!("{}-{name}", column.id);
+            if let Heading::Figure(heading) = &mut column.heading {
+                heading.value(name);
+            }
+        })
+    }
+
+    /// It shows one value of the figure over another.
+    pub fn ratio(self) -> Self {
+        self.value("ratio").changed(|column| {
+            if let Heading::Figure(heading) = &mut column.heading {
+                heading.without_unit();
+            }
+        })
+    }
+
+    /// Has other digits than its figure.
+    pub fn digits(self, unit: Unit) -> Self {
+        self.changed(|column| column.unit = unit)
     }
 
     /// For people, with words of the catalog in its cells.
@@ -214,6 +261,11 @@ impl<'a, R> Table<'a, R> {
     /// People see it on a page only.
     pub fn on_page(self) -> Self {
         self.changed(|column| column.places = &[ColumnPlace::Page])
+    }
+
+    /// People see it in text only.
+    pub fn in_text(self) -> Self {
+        self.changed(|column| column.places = &[ColumnPlace::Text])
     }
 
     /// For programs: in CSV and JSON only.
@@ -354,7 +406,7 @@ impl<'a, R> Table<'a, R> {
             headings: column
                 .places
                 .iter()
-                .filter_map(|place| self.heading_id(column, *place))
+                .flat_map(|place| self.heading_ids(column, *place))
                 .collect(),
             key: column.key.clone(),
         });
@@ -364,24 +416,30 @@ impl<'a, R> Table<'a, R> {
         }
     }
 
-    /// `None` of a heading that is not in the catalog.
-    fn heading_id(&self, column: &Column<'a, R>, place: ColumnPlace) -> Option<String> {
+    /// Ids of a heading's words; none where it is not in the catalog of messages.
+    fn heading_ids(&self, column: &Column<'a, R>, place: ColumnPlace) -> Vec<String> {
+        match &column.heading {
+            Heading::Id => vec![self.own_heading(column, place)],
+            Heading::Message(id) => vec![id.clone()],
+            Heading::Name(_) => Vec::new(),
+            Heading::Figure(figure) => figure.ids(),
+        }
+    }
+
+    fn own_heading(&self, column: &Column<'a, R>, place: ColumnPlace) -> String {
         let prefix = match place {
             ColumnPlace::Text => self.text_prefix,
             ColumnPlace::Page => self.page_prefix,
         };
-        match &column.heading {
-            Heading::Id => Some(format!("{prefix}{}", column.id)),
-            Heading::Message(id) => Some(id.clone()),
-            Heading::Name(_) => None,
-        }
+        format!("{prefix}{}", column.id)
     }
 
     fn heading(&self, m: &Messages, column: &Column<'a, R>, place: ColumnPlace) -> String {
-        match (&column.heading, self.heading_id(column, place)) {
-            (_, Some(id)) => m.text(&id),
-            (Heading::Name(name), None) => name.clone(),
-            (Heading::Id | Heading::Message(_), None) => String::new(),
+        match &column.heading {
+            Heading::Id => m.text(&self.own_heading(column, place)),
+            Heading::Message(id) => m.text(id),
+            Heading::Name(name) => name.clone(),
+            Heading::Figure(figure) => figure.text(m, place),
         }
     }
 
@@ -437,6 +495,7 @@ impl<'a, R> Table<'a, R> {
         let header = columns.iter().map(|column| GridCell {
             text: self.heading(m, column, ColumnPlace::Page),
             class: if column.unit.is_words() { "words" } else { "" }.to_owned(),
+            page: PageCell::default(),
         });
         let mut grid = Grid {
             header: header.collect(),
@@ -535,6 +594,7 @@ impl<R> Column<'_, R> {
         GridCell {
             text: self.unit.shown(m, &cell),
             class: [self.unit.class(), cell.class].join(" ").trim().to_owned(),
+            page: cell.page.map_or_else(PageCell::default, |page| *page),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::message::Messages;
 use crate::section::{audit, cut, doctor, fleet, imported, media, record, scaling};
 use crate::table::Declaration;
 use crate::{
-    answer, backup, block, drives, effect, export, history, ladder, line, set, versus, waits,
+    answer, backup, block, drives, effect, export, history, ladder, line, live, set, versus, waits,
 };
 
 const ALL_TABLES: &[fn() -> Declaration] = &[
@@ -63,6 +63,7 @@ const ALL_TABLES: &[fn() -> Declaration] = &[
     || ladder::resources().declaration(),
     || ladder::latency().declaration(),
     || line::table().declaration(),
+    || live::table().declaration(),
     || scaling::table().declaration(),
     || set::answer::table(&[]).declaration(),
     || set::rows::table(&[]).declaration(),

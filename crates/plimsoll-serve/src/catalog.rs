@@ -2,7 +2,7 @@
 
 use plimsoll_record::RunStatus;
 use plimsoll_report::history::ListedRun;
-use plimsoll_report::runs::{CatalogChoices, CatalogFilter, CatalogRun, runs_page};
+use plimsoll_report::runs::{CatalogChoices, CatalogFilter, runs_page};
 
 use crate::live::is_growing;
 use crate::route::address_of;
@@ -19,7 +19,7 @@ pub(crate) fn catalog_page(runs: &[FoundRun], query: &str) -> String {
         systems: all_names(runs, |run| &run.head.systems),
         media: all_names(runs, |run| &run.head.media),
     };
-    let shown: Vec<CatalogRun> = runs
+    let shown: Vec<ListedRun> = runs
         .iter()
         .rev()
         .filter(|run| passes(run, &filter))
@@ -63,13 +63,11 @@ fn all_names(runs: &[FoundRun], of: fn(&FoundRun) -> &Vec<String>) -> Vec<String
     names
 }
 
-fn listed(run: &FoundRun) -> CatalogRun {
-    CatalogRun {
-        listed: ListedRun {
-            result: run.result,
-            ..ListedRun::of(run.name.clone(), &run.head)
-        },
+fn listed(run: &FoundRun) -> ListedRun {
+    ListedRun {
+        result: run.result,
         address: address_of(&run.name),
         is_live: is_live(run),
+        ..ListedRun::of(run.name.clone(), &run.head)
     }
 }

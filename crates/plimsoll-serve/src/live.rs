@@ -13,7 +13,7 @@ use plimsoll_record::runfile::{
     LiveCursor, LiveRows, LiveSecond, LiveSystem, RunFileError, read_live, read_plan,
 };
 use plimsoll_record::{Event, PointId, RunStatus, SubjectId};
-use plimsoll_report::live::{BusyDevice, LiveStatus, LiveText, MachineBusy};
+use plimsoll_report::live::{BusyDevice, LiveStatus, MachineBusy, SystemNow, live_html};
 use plimsoll_report::message::Messages;
 use serde::Serialize;
 
@@ -23,6 +23,8 @@ const KEPT: usize = 7_200;
 const EVENTS: usize = 5;
 /// Devices that a page names: the busiest.
 const DEVICES: usize = 3;
+/// A system without a second for so long is not under load.
+const IDLE_S: f64 = 3.0;
 /// A run that added nothing for so long was killed.
 const SILENCE: Duration = Duration::from_secs(60);
 
@@ -45,17 +47,19 @@ pub(crate) struct LiveRun {
     planned: Nanos,
     rows: Option<LiveRows>,
     recent: VecDeque<SecondFigures>,
-    failed: BTreeMap<SubjectId, FailedCount>,
+    systems: BTreeMap<SubjectId, SystemState>,
     until: Nanos,
     busy: MachineBusy,
     events: VecDeque<Event>,
 }
 
-/// Failed transactions of a system at its present load.
+/// A system at its present load.
 #[derive(Default)]
-struct FailedCount {
+struct SystemState {
     point: Option<PointId>,
     failed: u64,
+    /// Its last second that has a place in the chart.
+    last: Option<LiveSecond>,
 }
 
 /// One second of one system, as `web/src/live.ts` takes it.
@@ -69,24 +73,21 @@ struct SecondFigures {
     lasted: f64,
     is_warm: bool,
     rate: f64,
-    /// Milliseconds.
-    median: Option<f64>,
-    p99: Option<f64>,
 }
 
 #[derive(Serialize)]
-struct SystemFigures<'a> {
+struct SystemName<'a> {
     id: SubjectId,
     name: &'a str,
-    failed: u64,
 }
 
 #[derive(Serialize)]
 struct LiveUpdate<'a> {
     run: &'a str,
     ended: bool,
-    text: LiveText,
-    systems: Vec<SystemFigures<'a>>,
+    /// What has changed of the page.
+    html: String,
+    systems: Vec<SystemName<'a>>,
     seconds: Vec<&'a SecondFigures>,
 }
 
@@ -159,7 +160,7 @@ impl LiveRun {
             planned: Nanos::ZERO,
             rows: None,
             recent: VecDeque::new(),
-            failed: BTreeMap::new(),
+            systems: BTreeMap::new(),
             until: Nanos::ZERO,
             busy: MachineBusy::default(),
             events: VecDeque::new(),
@@ -185,7 +186,7 @@ impl LiveRun {
         }
         let mut rows = reading.rows;
         for second in rows.seconds.drain(..) {
-            self.add_second(&second);
+            self.add_second(second);
         }
         self.add_samples(&rows);
         self.events.extend(rows.events.drain(..));
@@ -196,17 +197,15 @@ impl LiveRun {
         self.rows = Some(rows);
     }
 
-    fn add_second(&mut self, second: &LiveSecond) {
+    fn add_second(&mut self, second: LiveSecond) {
         self.until = self.until.max(second.end);
-        let lasted = second.end.saturating_sub(second.start).as_secs_f64();
-        let counted = self.failed.entry(second.system).or_default();
-        if counted.point != second.point {
-            *counted = FailedCount {
-                point: second.point,
-                failed: 0,
-            };
+        let lasted = seconds_of(&second);
+        let system = self.systems.entry(second.system).or_default();
+        if system.point != second.point {
+            system.point = second.point;
+            system.failed = 0;
         }
-        counted.failed += second.counts.failed;
+        system.failed += second.counts.failed;
         // While the last transactions finish, nothing is offered: those seconds are no throughput.
         if lasted > 0.0 && second.phase != PhaseKind::Cool {
             self.recent.push_back(SecondFigures {
@@ -216,9 +215,8 @@ impl LiveRun {
                 lasted,
                 is_warm: second.phase == PhaseKind::Warm,
                 rate: second.counts.committed as f64 / lasted,
-                median: millis(second, 0.5),
-                p99: millis(second, 0.99),
             });
+            system.last = Some(second);
         }
     }
 
@@ -266,16 +264,20 @@ impl LiveRun {
             left: Some(self.planned.saturating_sub(rows.under_load))
                 .filter(|left| *left > Nanos::ZERO),
             busy: &self.busy,
+            systems: &self.systems_now(rows),
             events: &self.events.iter().cloned().collect::<Vec<_>>(),
         };
         let update = LiveUpdate {
             run: &rows.run_id,
             ended,
-            text: LiveText::new(&Messages::english(), &status),
+            html: live_html(&Messages::english(), &status),
             systems: rows
                 .systems
                 .iter()
-                .map(|system| self.system_figures(system))
+                .map(|system| SystemName {
+                    id: system.id,
+                    name: &system.name,
+                })
                 .collect(),
             seconds: self.recent.range(from..).collect(),
         };
@@ -288,14 +290,41 @@ impl LiveRun {
         })
     }
 
-    fn system_figures<'a>(&self, system: &'a LiveSystem) -> SystemFigures<'a> {
-        let counted = self.failed.get(&system.id);
-        SystemFigures {
-            id: system.id,
-            name: &system.name,
-            failed: counted.map_or(0, |counted| counted.failed),
+    fn systems_now(&self, rows: &LiveRows) -> Vec<SystemNow> {
+        let last = self.systems.values().filter_map(|own| own.last.as_ref());
+        let until = last
+            .map(|second| second.end.as_secs_f64())
+            .fold(0.0, f64::max);
+        let systems = rows.systems.iter();
+        systems
+            .map(|system| self.system_now(system, until))
+            .collect()
+    }
+
+    fn system_now(&self, system: &LiveSystem, until: f64) -> SystemNow {
+        let name = system.name.clone();
+        let state = self.systems.get(&system.id);
+        let last = state.and_then(|state| Some((state, state.last.as_ref()?)));
+        let under_load = last.filter(|(_, last)| until - last.end.as_secs_f64() < IDLE_S);
+        match under_load {
+            Some((state, last)) => SystemNow {
+                name,
+                per_second: Some(last.counts.committed as f64 / seconds_of(last)),
+                median_ms: millis(last, 0.5),
+                p99_ms: millis(last, 0.99),
+                failed: Some(state.failed),
+            },
+            None => SystemNow {
+                name,
+                ..SystemNow::default()
+            },
         }
     }
+}
+
+/// How long it lasted.
+fn seconds_of(second: &LiveSecond) -> f64 {
+    second.end.saturating_sub(second.start).as_secs_f64()
 }
 
 fn millis(second: &LiveSecond, quantile: f64) -> Option<f64> {

@@ -10,7 +10,7 @@ use hyper::body::{Body as _, Incoming};
 use hyper::header::HeaderMap;
 use hyper::{Method, Request, StatusCode};
 use plimsoll_record::RunStatus;
-use plimsoll_report::live::{LIVE_SCRIPT, LiveAddresses, live_page};
+use plimsoll_report::live::{LIVE_SCRIPT, live_page};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 
@@ -319,15 +319,9 @@ impl Site {
             Err(answer) => return answer,
         };
         if self.goes_on(&run) && !(now && self.may_render()) {
-            let report = address_of(&run.name);
-            let report_now = format!("{report}?now");
-            let addresses = LiveAddresses {
-                events: &format!("{report}/events"),
-                report: &report,
-                report_now: Some(report_now.as_str()).filter(|_| self.may_render()),
-            };
-            let title = &run.head.run.title;
-            let html = live_page(title, &run.name, &addresses);
+            let report_now = format!("{}?now", address_of(&run.name));
+            let report_now = Some(report_now.as_str()).filter(|_| self.may_render());
+            let html = live_page(&run.head.run.title, &run.name, report_now);
             return respond::page(html.into(), &ScriptPolicy::Own);
         }
         let _wanted = WantedReport::new(&self.reports);

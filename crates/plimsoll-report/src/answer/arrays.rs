@@ -160,11 +160,8 @@ pub(crate) fn table<'a>() -> Table<'a, ArrayRow<'a>> {
         })
         .column("from", Three, |r| r.phase.from_s)
         .column("seconds", Three, |r| r.phase.seconds)
-        .column("nopm", Three, |r| r.rate())
-        .if_any(|r| r.answer.array.nopm)
-        .column("rate", Three, |r| r.rate())
-        .unless_any(|r| r.answer.array.nopm)
-        .column("p99", Three, |r| r.phase.figures.value(FigureId::P99))
+        .rate(|_| Three, |r| r.answer.array.nopm, ArrayRow::rate)
+        .figure(FigureId::P99, |r| r.phase.figures.value(FigureId::P99))
         .column("ratio", Three, |r| {
             Some(r.phase.ratios.get(r.answer.array.rate())?.ratio)
         })

@@ -1,7 +1,7 @@
 //! Backups and restores: how long they take.
 
 use plimsoll_analysis::answer::BackupAnswer;
-use plimsoll_analysis::summary::Verdict;
+use plimsoll_analysis::summary::{FigureId, Verdict};
 
 use super::words::{AnswerParts, interval, intervals_drawn, subject};
 use crate::message::Messages;
@@ -80,9 +80,9 @@ pub(crate) fn table<'a>() -> Table<'a, &'a BackupAnswer> {
         .column("what", Words, |own| {
             TableCell::word("backup-kind-", own.kind.name())
         })
-        .column("seconds", Three, |own| Some(own.seconds?.value))
+        .figure(FigureId::Seconds, |own| own.seconds)
         .column("seconds-interval", Three, |own| own.seconds?.interval)
-        .column("mb", Three, |own| own.mb_per_second)
+        .figure(FigureId::MbPerSecond, |own| own.mb_per_second)
         .column("ratio", Three, |own| Some(own.ratio?.ratio))
         .if_any(|own| own.ratio.is_some())
         .column("verdict", Plain, |own| own.verdict)

@@ -1,7 +1,7 @@
 //! Block benchmarks: the rate of each job, against the data sheet where there is one.
 
 use plimsoll_analysis::answer::BlockAnswer;
-use plimsoll_analysis::summary::{MediumSpeed, Verdict, is_like_speed};
+use plimsoll_analysis::summary::{FigureId, MediumSpeed, Verdict, is_like_speed};
 
 use super::words::{
     AnswerParts, and, distinct, interval, intervals_drawn, medium_at_speed, speeds, with_p99,
@@ -227,9 +227,9 @@ pub(crate) fn table<'a>() -> Table<'a, &'a BlockAnswer> {
         .message("medium", Words, |own, m| {
             medium_at_speed(m, &own.medium, own.slower)
         })
-        .column("iops", Three, |own| own.iops.value)
-        .column("mb", Three, |own| own.mb_per_second)
-        .column("p99", Three, |own| own.p99_us.map(|us| us / 1e3))
+        .figure(FigureId::Iops, |own| own.iops)
+        .figure(FigureId::MbPerSecond, |own| own.mb_per_second)
+        .figure(FigureId::P99, |own| own.p99_us.map(|us| us / 1e3))
         .column("ratio", Three, |own| Some(own.ratio?.ratio))
         .if_any(|own| own.ratio.is_some())
         .column("sheet", Whole, |own| own.sheet_percent)

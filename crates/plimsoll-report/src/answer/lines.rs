@@ -2,7 +2,7 @@
 
 use plimsoll_analysis::answer::LineAnswer;
 use plimsoll_analysis::search::SearchState;
-use plimsoll_analysis::summary::{MediumSpeed, Verdict, is_like_speed};
+use plimsoll_analysis::summary::{FigureId, MediumSpeed, Verdict, is_like_speed};
 
 use super::words::{AnswerParts, and, medium_and_drive, speeds, subject};
 use crate::bottleneck::sign_words;
@@ -214,11 +214,8 @@ pub(crate) fn table<'a>() -> Table<'a, &'a LineAnswer> {
         .message("medium", Words, |own, m| subject(m, own.medium.as_ref()))
         .column("line", Three, |own| own.line)
         .column("above", Three, |own| own.below)
-        .column("nopm", Three, |own| Some(own.throughput?.value))
-        .if_any(|own| own.nopm)
-        .column("rate", Three, |own| Some(own.throughput?.value))
-        .unless_any(|own| own.nopm)
-        .column("p99", Three, |own| own.p99_ms)
+        .rate(|_| Three, |own| own.nopm, |own| own.throughput)
+        .figure(FigureId::P99, |own| own.p99_ms)
         .column("verdict", Plain, |own| own.verdict)
 }
 

@@ -121,15 +121,12 @@ pub(crate) fn table<'a>() -> Table<'a, &'a NoiseAnswer> {
         .prefix("answered-")
         .message("medium", Words, |own, m| subject(m, own.medium.as_ref()))
         .column("load", Plain, |own| load(own.load))
-        .column("p99-quiet", Three, |own| {
-            own.effect.quiet.value(FigureId::P99)
-        })
-        .column("p99-noisy", Three, |own| {
-            own.effect.noisy.value(FigureId::P99)
-        })
-        .column("p99-ratio", Three, |own| {
-            Some(ratio(own, FigureId::P99)?.ratio)
-        })
+        .figure(FigureId::P99, |own| own.effect.quiet.value(FigureId::P99))
+        .value("alone")
+        .figure(FigureId::P99, |own| own.effect.noisy.value(FigureId::P99))
+        .value("beside")
+        .figure(FigureId::P99, |own| Some(ratio(own, FigureId::P99)?.ratio))
+        .ratio()
         .column("rate-ratio", Three, |own| Some(rate_ratio(own)?.ratio))
         .column("ratio-interval", Three, |own| rate_ratio(own)?.interval)
         .column("verdict", Plain, |own| own.verdict)

@@ -4,7 +4,7 @@ use plimsoll_analysis::answer::{
     AnswerResult, AnswerRow, ComparedBy, LimitedBy, LoadAnswer, MediaAnswer, MediumRatio, NoAnswer,
     RateBasis, RunAnswer,
 };
-use plimsoll_analysis::summary::{Estimate, Interval, Ratio, is_like_speed};
+use plimsoll_analysis::summary::{Estimate, FigureId, Interval, Ratio, is_like_speed};
 use plimsoll_record::OfferedLoad;
 
 use super::words::{
@@ -16,7 +16,7 @@ use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::svg::chart::{Chart, PlotBar, bars};
 use crate::svg::color::MediumColors;
-use crate::table::Unit::{Percent, Plain, Three, Words};
+use crate::table::Unit::{Plain, Three, Words};
 use crate::table::{Table, filled};
 
 pub(super) fn parts<'a>(
@@ -452,31 +452,44 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
     };
     let percent = |own: Option<Estimate>| Some(own?.interval?.relative()? * 100.0);
     table
-        .column("nopm", Three, measured_rate)
+        .figure(FigureId::Nopm, measured_rate)
+        .digits(Three)
         .if_any(|r| r.nopm && !r.is_predicted)
-        .column("nopm-slowed", Three, measured_rate)
+        .figure(FigureId::Nopm, measured_rate)
+        .digits(Three)
+        .value("slowed")
         .if_any(|r| r.nopm && r.is_predicted && !r.is_unlike)
-        .column("nopm-as-run", Three, measured_rate)
+        .figure(FigureId::Nopm, measured_rate)
+        .digits(Three)
+        .value("as-run")
         .if_any(|r| r.nopm && r.is_predicted && r.is_unlike)
-        .column("rate", Three, measured_rate)
+        .figure(FigureId::Transactions, measured_rate)
         .if_any(|r| !r.nopm && !r.is_predicted)
-        .column("rate-slowed", Three, measured_rate)
+        .figure(FigureId::Transactions, measured_rate)
+        .value("slowed")
         .if_any(|r| !r.nopm && r.is_predicted && !r.is_unlike)
-        .column("rate-as-run", Three, measured_rate)
+        .figure(FigureId::Transactions, measured_rate)
+        .value("as-run")
         .if_any(|r| !r.nopm && r.is_predicted && r.is_unlike)
-        .text_column("interval", Percent, move |r| percent(r.row.throughput))
+        .figure(FigureId::IntervalPercent, move |r| {
+            percent(r.row.throughput)
+        })
+        .in_text()
         .if_any(|r| r.row.throughput.is_some_and(|own| own.interval.is_some()))
         .column("full-speed", Three, |r| Some(r.row.at_full_speed?.value))
         .if_any(|r| r.row.at_full_speed.is_some())
-        .text_column("full-speed-interval", Percent, move |r| {
+        .figure(FigureId::IntervalPercent, move |r| {
             percent(r.row.at_full_speed)
         })
+        .in_text()
         .if_any(|r| r.row.at_full_speed.is_some())
-        .column("p99", Three, |r| r.row.p99_ms)
+        .figure(FigureId::P99, |r| r.row.p99_ms)
         .unless_any(|r| r.row.at_full_speed.is_some())
-        .column("p99-slowed", Three, |r| r.row.p99_ms)
+        .figure(FigureId::P99, |r| r.row.p99_ms)
+        .value("slowed")
         .if_any(|r| r.is_predicted && !r.is_unlike)
-        .column("p99-as-run", Three, |r| r.row.p99_ms)
+        .figure(FigureId::P99, |r| r.row.p99_ms)
+        .value("as-run")
         .if_any(|r| r.is_predicted && r.is_unlike)
         .column("best-ratio", Three, ratio)
         .if_any(move |r| r.row.ratio.is_some() && !is_open(r))
@@ -486,8 +499,8 @@ pub(crate) fn table<'a>() -> Table<'a, Row<'a>> {
         .if_any(|r| r.row.ratio.is_some_and(|own| own.interval.is_some()))
         .column("verdict", Plain, |r| r.row.verdict)
         .spare(&[
-            "interval",
-            "full-speed-interval",
+            "interval-percent",
+            "interval-percent",
             "ratio-interval",
             "p99",
             "p99-slowed",

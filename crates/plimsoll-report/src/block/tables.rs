@@ -16,7 +16,7 @@ use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
 use crate::table::{Table, TableCell};
 
 /// What text leaves out first.
-const SPARE: &[&str] = &["block-mb", "p999-us", "p50-us", "p99-lowest"];
+const SPARE: &[&str] = &["mb-per-second", "p999-us", "p50-us"];
 
 /// All jobs on all media.
 pub(crate) fn on_media<'b, 'a>(all: &'b [Across<'a>]) -> Vec<&'b OnMedium<'a>> {
@@ -132,14 +132,20 @@ pub(crate) fn jobs<'a>() -> Table<'a, JobRow<'a>> {
         .column("in-flight", Plain, |r| {
             r.of_job(r.point.map(|own| own.in_flight).filter(|n| *n > 0))
         })
-        .column("iops", Three, |r| r.value(FigureId::Iops))
-        .column("interval", Percent, |r| {
+        .figure(FigureId::Iops, |r| r.value(FigureId::Iops))
+        .figure(FigureId::IntervalPercent, |r| {
             r.of_job(half(r.job.figure(FigureId::Iops)))
         })
-        .column("block-mb", Three, |r| r.value(FigureId::MbPerSecond))
+        .figure(FigureId::MbPerSecond, |r| r.value(FigureId::MbPerSecond))
         .micros(&TIMES, JobRow::value)
         .column("verdict", Plain, |r| r.of_job(Some(r.job.verdict)))
-        .spare(&["in-flight", "repeats", "p95-us", "interval", "p50-us"])
+        .spare(&[
+            "in-flight",
+            "repeats",
+            "p95-us",
+            "interval-percent",
+            "p50-us",
+        ])
 }
 
 type Jobs<'a> = Table<'a, &'a OnMedium<'a>>;
@@ -170,9 +176,12 @@ pub(crate) fn side_by_side<'a>() -> Jobs<'a> {
         on.job.figures.as_ref().map_or(0, |f| f.rounds)
     })
     .if_any(|on| is_repeated(on.job))
-    .column("iops", Three, |on| on.iops())
-    .page_column("interval", Percent, |on| half(on.iops()))
-    .column("block-mb", Three, |on| on.job.figure(FigureId::MbPerSecond))
+    .figure(FigureId::Iops, |on| on.iops())
+    .figure(FigureId::IntervalPercent, |on| half(on.iops()))
+    .on_page()
+    .figure(FigureId::MbPerSecond, |on| {
+        on.job.figure(FigureId::MbPerSecond)
+    })
     .column("ratio", Three, |on| Some(on.ratio(FigureId::Iops)?.ratio))
     .if_any(|on| on.several)
     .column("ratio-interval", Three, |on| {
@@ -182,13 +191,12 @@ pub(crate) fn side_by_side<'a>() -> Jobs<'a> {
     .micros(&[FigureId::Mean], |on, figure| on.value(figure))
     .micros(&[FigureId::P99], |on, figure| on.value(figure))
     .on_page()
-    .column("mean-ratio", Three, |on| {
-        Some(on.ratio(FigureId::Mean)?.ratio)
-    })
+    .figure(FigureId::Mean, |on| Some(on.ratio(FigureId::Mean)?.ratio))
+    .ratio()
     .if_any(|on| on.several)
     .column("verdict", Plain, |on| on.job.verdict)
     .blank_repeats(1)
-    .spare(&["ratio-interval", "block-mb"])
+    .spare(&["ratio-interval", "mb-per-second"])
     .grouped(|on| on.several.then(|| on.job.job.clone()))
 }
 
@@ -241,7 +249,7 @@ pub(crate) fn by_op<'a>() -> Table<'a, OpsRow<'a>> {
     })
     .column("requests", Whole, |r| Some(r.op?.requests))
     .column("rate-s", Three, |r| r.value(FigureId::Iops))
-    .column("block-mb", Three, |r| r.value(FigureId::MbPerSecond))
+    .figure(FigureId::MbPerSecond, |r| r.value(FigureId::MbPerSecond))
     .micros(&TIMES, OpsRow::value)
     .column("in-flight", Plain, in_flight)
     .row_class(|r| if r.op.is_none() { "total" } else { "" })
@@ -280,8 +288,8 @@ pub(crate) fn curve<'a>() -> Table<'a, CurveRow<'a>> {
     )
     .column("offered-share", Plain, |r| limit(r.at.share_percent))
     .column("offered", Three, |r| r.at.offered_per_second)
-    .column("iops", Three, |r| r.at.figures.get(FigureId::Iops))
-    .column("block-mb", Three, |r| {
+    .figure(FigureId::Iops, |r| r.at.figures.get(FigureId::Iops))
+    .figure(FigureId::MbPerSecond, |r| {
         r.at.figures.get(FigureId::MbPerSecond)
     })
     .micros(&[FigureId::Mean, FigureId::P99], |r, figure| {
@@ -350,18 +358,22 @@ pub(crate) fn workers<'a>() -> Table<'a, WorkersRow<'a>> {
         WorkersRow::is_on_several,
     )
     .column("workers", Plain, |r| r.point.workers.len())
-    .column("sum-iops", Three, |r| r.point.value(FigureId::Iops))
-    .column("sum-mb", Three, |r| r.point.value(FigureId::MbPerSecond))
-    .column("lowest", Three, |r| lowest(r.point, FigureId::Iops))
-    .column("highest", Three, |r| highest(r.point, FigureId::Iops))
+    .figure(FigureId::Iops, |r| r.point.value(FigureId::Iops))
+    .value("all")
+    .figure(FigureId::MbPerSecond, |r| {
+        r.point.value(FigureId::MbPerSecond)
+    })
+    .value("all")
+    .figure(FigureId::Iops, |r| lowest(r.point, FigureId::Iops))
+    .value("lowest")
+    .figure(FigureId::Iops, |r| highest(r.point, FigureId::Iops))
+    .value("highest")
     .column("cv", Percent, |r| r.point.workers_cv_percent)
-    .column("p99-lowest", Three, |r| {
-        Some(lowest(r.point, FigureId::P99)? * 1e3)
-    })
-    .column("p99-highest", Three, |r| {
-        Some(highest(r.point, FigureId::P99)? * 1e3)
-    })
-    .spare(&["sum-mb", "p99-lowest"])
+    .micros(&[FigureId::P99], |r, figure| lowest(r.point, figure))
+    .value("lowest")
+    .micros(&[FigureId::P99], |r, figure| highest(r.point, figure))
+    .value("highest")
+    .spare(&["mb-per-second-all", "p99-us-lowest"])
     .grouped(|r| r.is_on_several().then(|| r.on.job.job.clone()))
 }
 
@@ -391,8 +403,8 @@ pub(crate) fn each_worker<'a>() -> Table<'a, WorkerRow<'a>> {
         .column("medium", Words, |r| r.worker.medium.clone())
         .if_any(|r| r.is_on_several)
         .column("worker", Plain, |r| r.worker.worker + 1)
-        .column("iops", Three, |r| r.worker.figures.get(FigureId::Iops))
-        .column("block-mb", Three, |r| {
+        .figure(FigureId::Iops, |r| r.worker.figures.get(FigureId::Iops))
+        .figure(FigureId::MbPerSecond, |r| {
             r.worker.figures.get(FigureId::MbPerSecond)
         })
         .micros(&[FigureId::Mean, FigureId::P99], |r, figure| {
@@ -439,7 +451,8 @@ pub(crate) fn rounds<'a>() -> Table<'a, RoundsRow<'a>> {
             let from = r.own.fit?.from + 1;
             Some(format!("{from} to {}", from + r.rounds.window - 1))
         })
-        .column("mean-iops", Three, |r| Some(r.own.fit?.mean))
+        .figure(FigureId::Iops, |r| Some(r.own.fit?.mean))
+        .value("mean")
         .column("range-percent", Percent, |r| {
             r.limited(|fit| fit.range_percent, r.rounds.range_percent_limit)
         })

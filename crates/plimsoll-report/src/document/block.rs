@@ -56,6 +56,7 @@ pub(crate) enum ReportBlock {
         label: String,
         links: Vec<PageLink>,
     },
+    Form(PageForm),
     /// Shown where scripts do not run.
     WithoutScript(String),
 }
@@ -86,6 +87,39 @@ pub(crate) struct ListItem {
 
 pub(crate) struct PageLink {
     pub address: String,
+    pub text: String,
+}
+
+/// Asks for a page with what is filled in, or with the rows that are chosen.
+pub(crate) struct PageForm {
+    /// Of the form as a landmark; may be empty.
+    pub role: &'static str,
+    pub class: &'static str,
+    /// Of the page.
+    pub address: &'static str,
+    pub fields: Vec<FormField>,
+    pub blocks: Vec<ReportBlock>,
+    pub submit: String,
+    /// Behind the button.
+    pub after: Vec<ReportBlock>,
+}
+
+pub(crate) struct FormField {
+    pub name: &'static str,
+    pub label: String,
+    pub value: String,
+    pub input: FieldInput,
+}
+
+pub(crate) enum FieldInput {
+    /// Of this type of HTML.
+    Typed(&'static str),
+    /// One of these values, which people see as texts.
+    Choice(Vec<FieldChoice>),
+}
+
+pub(crate) struct FieldChoice {
+    pub value: String,
     pub text: String,
 }
 
@@ -236,6 +270,7 @@ impl ReportBlock {
             | Self::Chart(_)
             | Self::Drawing(_)
             | Self::Answer(_)
+            | Self::Form(_)
             | Self::WithoutScript(_) => true,
         }
     }

@@ -4,18 +4,42 @@
 use askama::Template;
 
 use crate::chart::{ScriptChart, island};
-use crate::document::{HeadingAside, ReportBlock, ReportDocument, ReportSection};
+use crate::document::{FieldInput, HeadingAside, ReportBlock, ReportDocument, ReportSection};
 use crate::message::Messages;
 
 pub(crate) const STYLE: &str = include_str!("../../templates/report.css");
 
-pub(crate) fn page(m: &Messages, document: &ReportDocument) -> String {
-    page_with(m, document, None)
+/// What draws the charts of a page.
+#[derive(Clone, Copy)]
+pub(crate) enum PageScript<'a> {
+    None,
+    /// Within the page.
+    Own(&'a str),
+    /// Of the server, which it reads figures from too.
+    File(&'static str),
 }
 
-/// `script` draws its charts.
-pub(crate) fn page_with(m: &Messages, document: &ReportDocument, script: Option<&str>) -> String {
-    let charts = charts(document);
+pub(crate) fn page(m: &Messages, document: &ReportDocument) -> String {
+    page_with(m, document, PageScript::None)
+}
+
+/// What stands within a section.
+pub(crate) fn content(section: &ReportSection) -> String {
+    let blocks: Vec<&ReportBlock> = section.on_page().collect();
+    let charts = charts(blocks.iter().copied());
+    let parts = blocks.iter().map(|block| {
+        let part = BlockPart {
+            block,
+            charts: &charts,
+        };
+        part.render().expect(IN_MEMORY)
+    });
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+pub(crate) fn page_with(m: &Messages, document: &ReportDocument, script: PageScript<'_>) -> String {
+    let sections = document.sections.iter();
+    let charts = charts(sections.flat_map(ReportSection::on_page));
     let page = DocumentPage {
         m,
         title: &document.title,
@@ -25,9 +49,11 @@ pub(crate) fn page_with(m: &Messages, document: &ReportDocument, script: Option<
         script,
         style: STYLE,
     };
-    // The template writes to a string and calls nothing that fails.
-    page.render().expect("rendering to memory does not fail")
+    page.render().expect(IN_MEMORY)
 }
+
+/// Templates write to a string and call nothing that fails.
+const IN_MEMORY: &str = "rendering to memory does not fail";
 
 #[derive(Template)]
 #[template(path = "document.html")]
@@ -38,7 +64,7 @@ struct DocumentPage<'a> {
     charts: Vec<&'a ScriptChart>,
     /// What they are drawn from.
     data: String,
-    script: Option<&'a str>,
+    script: PageScript<'a>,
     style: &'static str,
 }
 
@@ -74,9 +100,7 @@ impl BlockPart<'_> {
     }
 }
 
-fn charts(document: &ReportDocument) -> Vec<&ScriptChart> {
-    let sections = document.sections.iter();
-    let blocks = sections.flat_map(ReportSection::on_page);
+fn charts<'a>(blocks: impl Iterator<Item = &'a ReportBlock>) -> Vec<&'a ScriptChart> {
     let mut charts = Vec::new();
     blocks.for_each(|block| add_charts(block, &mut charts));
     charts

@@ -37,6 +37,7 @@ fn lines(block: &ReportBlock) -> String {
         | ReportBlock::Details { .. }
         | ReportBlock::Code(_)
         | ReportBlock::Answer(_)
+        | ReportBlock::Form(_)
         | ReportBlock::Links { .. }
         | ReportBlock::WithoutScript(_) => String::new(),
     }

@@ -152,7 +152,7 @@ impl<'a> LoadAxis<'a> {
         });
         let title = self.m.text(&format!("chart-title-{name}"));
         let y = ChartAxis {
-            name: self.m.text(&format!("chart-{name}")),
+            name: self.m.figure_on_page(figure),
             ..ChartAxis::default()
         };
         ScriptChart::lines(name, title, self.chart(y, lines.collect()))

@@ -2,10 +2,12 @@
 
 use plimsoll_analysis::Summary;
 use plimsoll_analysis::summary::DiagnosisSummary;
-use plimsoll_record::DiagnosisLevel;
+use plimsoll_record::{Diagnosis, DiagnosisLevel};
 
+use crate::answer::wrapped;
 use crate::document::{ReportBlock, ReportSection};
 use crate::message::Messages;
+use crate::render;
 use crate::table::Unit::{Sentences, Words};
 use crate::table::{Table, TableCell};
 
@@ -16,7 +18,7 @@ pub(crate) fn section(m: &Messages, summary: &Summary) -> Option<ReportSection> 
         return None;
     }
     let title = m.text("doctor-title");
-    let counts = counts(m, summary);
+    let counts = counts(m, all.iter().map(|found| &found.diagnosis));
     let problems = problems(summary);
     let passed: Vec<&DiagnosisSummary> = all
         .iter()
@@ -48,23 +50,70 @@ fn line(m: &Messages, found: &DiagnosisSummary) -> String {
 }
 
 /// How much of each level there is.
-fn counts(m: &Messages, summary: &Summary) -> String {
+fn counts<'a>(m: &Messages, all: impl Iterator<Item = &'a Diagnosis> + Clone) -> String {
+    let count = |level| {
+        let found = all.clone().filter(|own| own.level == level);
+        found.count().to_string()
+    };
     let args = [
-        ("errors", count(summary, DiagnosisLevel::Error)),
-        ("warnings", count(summary, DiagnosisLevel::Warning)),
-        ("unknown", count(summary, DiagnosisLevel::Unknown)),
-        ("ok", count(summary, DiagnosisLevel::Ok)),
+        ("errors", count(DiagnosisLevel::Error)),
+        ("warnings", count(DiagnosisLevel::Warning)),
+        ("unknown", count(DiagnosisLevel::Unknown)),
+        ("ok", count(DiagnosisLevel::Ok)),
     ];
     m.text_with("doctor-sentence", &args)
 }
 
-fn count(summary: &Summary, level: DiagnosisLevel) -> String {
-    let found = summary
-        .figures
-        .diagnoses
+/// What the doctor examined.
+pub struct ExaminedMedium<'a> {
+    pub name: &'a str,
+    /// Such as `directory`.
+    pub kind: &'a str,
+    pub findings: &'a [Diagnosis],
+}
+
+/// All checks of a machine and of media, in lines of so many columns.
+pub fn checks_text(machine: &[Diagnosis], media: &[ExaminedMedium<'_>], width: usize) -> String {
+    let m = Messages::english();
+    let all = machine
         .iter()
-        .filter(|own| own.diagnosis.level == level);
-    found.count().to_string()
+        .chain(media.iter().flat_map(|medium| medium.findings));
+    let codes = all.clone().map(|row| row.code.chars().count()).max();
+    let codes = codes.unwrap_or(0);
+    let section = |heading: String, findings: &[Diagnosis]| {
+        let mut section = ReportSection::bare("checks");
+        section.line(heading);
+        section.lines(findings.iter().map(|row| check(&m, row, codes, width)));
+        section
+    };
+    let mut sections = vec![section(m.text("doctor-machine"), machine)];
+    for medium in media {
+        let args = [
+            ("name", medium.name.to_owned()),
+            ("kind", medium.kind.to_owned()),
+        ];
+        let heading = m.text_with("doctor-medium", &args);
+        sections.push(section(heading, medium.findings));
+    }
+    let mut sum = ReportSection::bare("sum");
+    sum.line(counts(&m, all));
+    sections.push(sum);
+    render::text::sections(&sections)
+}
+
+/// The level, the code, what was found, and below it what to do.
+fn check(m: &Messages, row: &Diagnosis, codes: usize, width: usize) -> String {
+    let level = m.text(&format!("level-{}", row.level.name()));
+    let front = format!("  {level:<7}  {:<codes$}  ", row.code);
+    let indent = " ".repeat(front.chars().count());
+    let found = wrapped(&m.diagnosis(row), width, &indent);
+    let lines = format!("{front}{}", &found[indent.len()..]);
+    let next = m.advice(row);
+    if next.is_empty() {
+        return lines.trim_end().to_owned();
+    }
+    let next = wrapped(&next, width, &format!("{indent}  "));
+    format!("{lines}\n{indent}→ {}", &next[indent.len() + 2..])
 }
 
 /// What is not as it should be, the worst first.
@@ -103,4 +152,58 @@ pub(crate) fn table<'a>() -> Table<'a, &'a DiagnosisSummary> {
         .message("next", Sentences, |found, m| {
             Some(m.advice(&found.diagnosis)).filter(|next| !next.is_empty())
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::message::DoctorFinding;
+
+    use super::*;
+
+    fn row(level: DiagnosisLevel, code: &str, found: &str, next: &str) -> Diagnosis {
+        Diagnosis {
+            subject: None,
+            code: code.into(),
+            level,
+            disk: None,
+            finding: DoctorFinding::Stored {
+                found: found.into(),
+                next: Some(next.into()),
+            },
+        }
+    }
+
+    #[test]
+    fn checks_are_wrapped_below_their_text() {
+        let machine = [row(DiagnosisLevel::Ok, "steal", "none", "")];
+        let findings = [
+            row(
+                DiagnosisLevel::Error,
+                "fsync",
+                "one two three four five six seven eight nine ten",
+                "do this, and then that",
+            ),
+            row(DiagnosisLevel::Unknown, "health", "no report", ""),
+        ];
+        let media = [ExaminedMedium {
+            name: "/srv",
+            kind: "directory",
+            findings: &findings,
+        }];
+        let expected = "\
+This machine
+  ok       steal   none
+
+/srv (directory)
+  error    fsync   one two three four five six seven
+                   eight nine ten
+                   → do this, and then that
+  unknown  health  no report
+
+Errors: 1; warnings: 0; not evaluated: 1; passed: 1.
+";
+        assert_eq!(checks_text(&machine, &media, 55), expected);
+        let narrow = checks_text(&machine, &media, 60);
+        assert!(narrow.lines().all(|line| line.chars().count() <= 60));
+    }
 }

@@ -34,7 +34,7 @@ pub(super) fn add_lines(m: &Messages, ladder: &LadderSummary, section: &mut Repo
         .points
         .iter()
         .all(|point| point.value(FigureId::Nopm).is_some());
-    let rate = m.text(if nopm { "text-nopm" } else { "set-rate" });
+    let rate = m.figure(FigureId::transactions(nopm));
     let rows = ladder.points.iter().zip(points);
     let rows: Vec<FleetRow<'_>> = rows
         .map(|(point, fleet)| FleetRow {

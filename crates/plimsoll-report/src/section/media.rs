@@ -9,7 +9,7 @@ use crate::medium;
 use crate::message::Messages;
 use crate::number;
 use crate::table::Table;
-use crate::table::Unit::{Percent, Plain, Three, Whole, Words};
+use crate::table::Unit::{self, Plain, Three, Words};
 
 /// A load on one medium.
 pub(crate) struct MediumComparisonRow<'a> {
@@ -34,20 +34,24 @@ pub(crate) fn table<'a>() -> Table<'a, MediumComparisonRow<'a>> {
         |r| r.load.clone(),
     )
     .column("medium", Words, |r| r.medium.clone())
-    .column("nopm", Whole, |r| r.figures.figures.get(FigureId::Nopm))
-    .if_any(|r| r.rate == FigureId::Nopm)
-    .column("rate", Three, |r| r.figures.figures.get(r.rate))
-    .unless_any(|r| r.rate == FigureId::Nopm)
-    .column("interval", Percent, |r| half(r.figures.figures.get(r.rate)))
+    .rate(
+        Unit::of,
+        |r| r.rate == FigureId::Nopm,
+        |r| r.figures.figures.get(r.rate),
+    )
+    .figure(FigureId::IntervalPercent, |r| {
+        half(r.figures.figures.get(r.rate))
+    })
     .column("ratio", Three, |r| r.ratio(r.rate))
     .column("ratio-interval", Three, |r| {
         r.figures.ratios.get(r.rate)?.interval
     })
-    .column("p99", Three, |r| r.figures.figures.get(FigureId::P99))
-    .column("p99-ratio", Three, |r| r.ratio(FigureId::P99))
+    .figure(FigureId::P99, |r| r.figures.figures.get(FigureId::P99))
+    .figure(FigureId::P99, |r| r.ratio(FigureId::P99))
+    .ratio()
     .column("verdict", Plain, |r| r.figures.verdict)
     .grouped(|r| Some(r.load.clone()))
-    .spare(&["ratio-interval", "interval"])
+    .spare(&["ratio-interval", "interval-percent"])
 }
 
 /// `None` where there is nothing to compare.

@@ -14,7 +14,7 @@ use crate::number::three;
 use crate::svg::chart::{self, PlotBar};
 use crate::svg::color::ChartColor;
 use crate::table::Table;
-use crate::table::Unit::{Percent, Plain, Three};
+use crate::table::Unit::{Plain, Three};
 
 /// At most so many bars: with more, the charts below show more.
 const MOST_BARS: usize = 16;
@@ -312,15 +312,19 @@ pub(crate) fn table<'a>(axes: &[PlacedAxis<'a>]) -> Table<'a, &'a SetRow> {
             .named(&own.axis.name)
     });
     table
-        .column("nopm", Three, |row| row.figures.get(FigureId::Nopm))
+        .figure(FigureId::Nopm, |row| row.figures.get(FigureId::Nopm))
+        .digits(Three)
         .if_any(|row| row.figures.get(FigureId::Nopm).is_some())
-        .column("rate", Three, |row| row.figures.get(FigureId::Transactions))
+        .figure(FigureId::Transactions, |row| {
+            row.figures.get(FigureId::Transactions)
+        })
         .if_any(|row| row.figures.get(FigureId::Nopm).is_none())
-        .text_column("interval", Percent, |row| half(rate(row)))
+        .figure(FigureId::IntervalPercent, |row| half(rate(row)))
+        .in_text()
         .if_any(|row| half(rate(row)).is_some())
-        .column("p99", Three, |row| row.figures.get(FigureId::P99))
+        .figure(FigureId::P99, |row| row.figures.get(FigureId::P99))
         .column("verdict", Plain, |row| row.verdict)
-        .spare(&["interval", "p99"])
+        .spare(&["interval-percent", "p99"])
 }
 
 /// What people call a combination: its values on the axes in which the compared ones differ.

@@ -7,7 +7,7 @@ use crate::load_summary::half;
 use crate::message::Messages;
 use crate::number::{self, NONE};
 use crate::table::Table;
-use crate::table::Unit::{Decimals, Plain, Sentences, Three};
+use crate::table::Unit::{Plain, Sentences, Three};
 
 /// Rows of one step, system and scene.
 pub(super) struct SetRowGroup<'a> {
@@ -64,16 +64,8 @@ pub(super) fn rate(row: &SetRow) -> Option<Estimate> {
 }
 
 pub(super) fn rate_name(m: &Messages, rows: &[&SetRow]) -> String {
-    m.text(
-        if rows
-            .iter()
-            .all(|row| row.figures.get(FigureId::Nopm).is_some())
-        {
-            "text-nopm"
-        } else {
-            "set-rate"
-        },
-    )
+    let nopm = |row: &&SetRow| row.figures.get(FigureId::Nopm).is_some();
+    m.figure(FigureId::transactions(rows.iter().all(nopm)))
 }
 
 /// Why the row is doubtful or invalid: each finding once.
@@ -100,13 +92,12 @@ pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
         .field("offered_per_second", |row| row.load.offered_per_second)
         .field("runs", |row| row.runs)
         .column("load", Plain, |row| load(row))
-        .column("nopm", Three, |row| rate(row))
-        .headed("text-nopm")
+        .figure(FigureId::Nopm, |row| rate(row))
+        .digits(Three)
         .unless_any(|row| row.figures.get(FigureId::Nopm).is_none())
-        .column("rate", Three, |row| rate(row))
+        .figure(FigureId::Transactions, |row| rate(row))
         .if_any(|row| row.figures.get(FigureId::Nopm).is_none())
-        .column("interval", Decimals(1), |row| half(rate(row)))
-        .headed("text-interval")
+        .figure(FigureId::IntervalPercent, |row| half(rate(row)))
         .field("completed_per_second", |row| {
             row.figures.get(FigureId::Transactions)
         })
@@ -114,10 +105,11 @@ pub(crate) fn table(axes: &[SetAxisSummary]) -> Table<'_, &SetRow> {
             row.figures.get(FigureId::Transactions)?.interval
         })
         .field("nopm", |row| row.figures.get(FigureId::Nopm))
-        .column("p99", Three, |row| row.figures.get(FigureId::P99))
-        .headed("text-p99")
+        .figure(FigureId::P99, |row| row.figures.get(FigureId::P99))
         .key("p99_ms")
-        .column("reads", Three, |row| row.figures.get(FigureId::DeviceReads))
+        .figure(FigureId::DeviceReads, |row| {
+            row.figures.get(FigureId::DeviceReads)
+        })
         .key("device_reads_per_txn")
         .page_column("drive", Sentences, |row| row.drive.clone())
         .if_any(|row| row.drive.is_some())

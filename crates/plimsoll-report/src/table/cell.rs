@@ -34,6 +34,26 @@ pub struct TableCell {
     pub class: &'static str,
     /// What people see behind it.
     pub mark: &'static str,
+    pub page: Option<Box<PageCell>>,
+}
+
+/// What a page shows beside a cell's text; what it does not have is empty.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PageCell {
+    /// The address that the text leads to.
+    pub link: String,
+    pub below: String,
+    pub choice: Option<RowChoice>,
+}
+
+/// A box that chooses the row, within a form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowChoice {
+    pub name: &'static str,
+    pub value: String,
+    /// For those who do not see it.
+    pub label: String,
+    pub is_offered: bool,
 }
 
 impl TableCell {
@@ -41,6 +61,7 @@ impl TableCell {
         value: CellValue::Missing(None),
         class: "",
         mark: "",
+        page: None,
     };
 
     /// `name` of a closed set, whose texts have ids beginning with `prefix`.
@@ -56,6 +77,13 @@ impl TableCell {
 
     pub fn styled(self, class: &'static str) -> Self {
         Self { class, ..self }
+    }
+
+    pub fn on_page(self, page: PageCell) -> Self {
+        Self {
+            page: Some(Box::new(page)),
+            ..self
+        }
     }
 
     pub fn marked(self, mark: &'static str) -> Self {
@@ -106,6 +134,7 @@ impl From<CellValue> for TableCell {
             value,
             class: "",
             mark: "",
+            page: None,
         }
     }
 }

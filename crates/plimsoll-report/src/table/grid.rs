@@ -1,5 +1,7 @@
 //! A table as a page shows it, for the template `block.html`.
 
+use super::cell::PageCell;
+
 #[derive(Default)]
 pub(crate) struct Grid {
     pub header: Vec<GridCell>,
@@ -15,4 +17,5 @@ pub(crate) struct GridCell {
     pub text: String,
     /// Names of style classes.
     pub class: String,
+    pub page: PageCell,
 }

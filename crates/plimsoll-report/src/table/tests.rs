@@ -37,9 +37,12 @@ fn table<'a>() -> Table<'a, TestRow> {
         .key("job")
         .column("medium", Words, |row| row.medium)
         .key("medium")
-        .text_column("rate", Whole, |row| row.rate)
+        .figure(FigureId::Transactions, |row| row.rate)
+        .digits(Whole)
+        .in_text()
         .key("per_second")
-        .page_column("rate", Three, |row| row.rate)
+        .figure(FigureId::Transactions, |row| row.rate)
+        .on_page()
         .column("verdict", Plain, |row| row.verdict)
         .key("verdict")
         .field("complete", |_| true)
@@ -88,14 +91,43 @@ fn columns_without_values_and_spare_columns_are_left_out() {
     let m = Messages::english();
     let table = Table::<TestRow>::new("test")
         .column("job", Words, |row| row.job.repeat(10))
-        .column("p50", Three, |_| 0.5)
-        .column("rate", Three, |_| None::<f64>)
+        .figure(FigureId::P50, |_| 0.5)
+        .figure(FigureId::Transactions, |_| None::<f64>)
         .column("medium", Words, |row| row.medium.repeat(10))
         .spare(&["p50"])
         .without_empty_columns();
     let text = table.to_text(&m, &ROWS);
     let header: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(header, ["job", "medium"], "{text}");
+}
+
+#[test]
+fn the_catalog_of_figures_has_headings_and_digits() {
+    let m = Messages::english();
+    let table = Table::<TestRow>::new("test")
+        .figure(FigureId::Nopm, |_| 12_345.6)
+        .figure(FigureId::TpmPerUser, |_| 12.4)
+        .figure(FigureId::P999, |_| 1.234)
+        .figure(FigureId::P99, |_| 1.234)
+        .ratio()
+        .figure(FigureId::P99, |_| 1.234)
+        .value("slowed")
+        .micros(&[FigureId::P99], |_, _| Some(1.5))
+        .value("lowest");
+    insta::assert_snapshot!(table.to_text(&m, &ROWS[..1]));
+    let header = table.to_grid(&m, &ROWS).header;
+    let header: Vec<String> = header.into_iter().map(|cell| cell.text).collect();
+    assert_eq!(
+        header,
+        [
+            "NOPM",
+            "TPM per user",
+            "p99.9, ms",
+            "p99 ratio",
+            "p99 slowed, ms",
+            "Lowest p99, µs"
+        ]
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! How people read the values of a column.
 
+use plimsoll_analysis::summary::{FigureId, FigureUnit};
+
 use super::cell::{CellValue, TableCell};
 use crate::message::Messages;
 use crate::number::{NONE, decimals, percent, three, whole};
@@ -24,6 +26,15 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// The digits that a figure has.
+    pub fn of(figure: FigureId) -> Self {
+        match figure.info().unit {
+            FigureUnit::PerMinute => Self::Whole,
+            FigureUnit::Percent => Self::Percent,
+            _ => Self::Three,
+        }
+    }
+
     fn number(self, value: f64) -> String {
         match self {
             Self::Words | Self::Sentences | Self::Plain => value.to_string(),

@@ -3,7 +3,7 @@
 use plimsoll_analysis::compare::{FigureComparison, PointComparison};
 use plimsoll_analysis::summary::Ratio;
 
-use super::words::{place_of, quantile};
+use super::words::place_of;
 use crate::message::Messages;
 use crate::number::three;
 use crate::svg::chart::Chart;
@@ -135,7 +135,7 @@ pub(super) fn quantiles(m: &Messages, points: &[PointComparison]) -> Option<Char
             let from = axis.at(first);
             let to = axis.at(second);
             let before = (from.min(to) - 12.0).max(LEFT + 26.0);
-            let label = quantile(own.figure);
+            let label = m.figure(own.figure);
             drawing.line("thin", [from, y], [to, y]);
             drawing.circle("hollow", [from, y], 5.0);
             drawing.circle(&format!("dot {}", own.effect.name()), [to, y], 5.0);

@@ -5,7 +5,7 @@ use plimsoll_analysis::compare::{
 };
 use plimsoll_analysis::summary::{Estimate, FigureId, Ratio};
 
-use super::words::{group, method, place, place_of, quantile, range, unit};
+use super::words::{group, method, place, place_of, range, unit};
 use crate::message::Messages;
 use crate::number::{three, whole};
 use crate::table::Unit::{Plain, Sentences, Three, Words};
@@ -62,7 +62,7 @@ pub(crate) fn latencies<'a>() -> Table<'a, LatencyRow<'a>> {
     Table::<LatencyRow<'_>>::new("comparison-latencies")
         .prefix("versus-column-")
         .message("load", Words, |r, m| place_of(m, r.point))
-        .column("quantile", Plain, |r| quantile(r.own.figure))
+        .message("quantile", Plain, |r, m| m.figure(r.own.figure))
         .column("first-ms", Three, |r| r.own.first)
         .column("second-ms", Three, |r| r.own.second)
         .column("ratio", Plain, |r| ratio_text(r.own))

@@ -77,15 +77,6 @@ pub(super) fn unit(m: &Messages, figure: FigureId) -> String {
     m.text(&unit_id("versus-unit", &figure))
 }
 
-/// `p99.9`.
-pub(super) fn quantile(figure: FigureId) -> String {
-    let name = figure.info().name;
-    match name.split_at_checked(3) {
-        Some((whole, digits)) if !digits.is_empty() => format!("{whole}.{digits}"),
-        _ => name.to_owned(),
-    }
-}
-
 /// `0.98 to 1.01`, with the digits of the ratio.
 pub(super) fn range(m: &Messages, interval: Interval, ratio: &RoundedRatio) -> String {
     let ends = [

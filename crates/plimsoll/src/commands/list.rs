@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use plimsoll_analysis::compare::ComparedSide;
 use plimsoll_analysis::history::{FigureSeries, HistoryRun, figure_series};
 use plimsoll_analysis::{ListedResult, summarise};
-use plimsoll_report::history::{ListedRun, course_csv, courses_text, list_csv, list_table};
+use plimsoll_report::history::{ListedRun, course_csv, list_csv, list_text};
 use serde::Serialize;
 
 use super::compare::warn_of_copy;
@@ -56,10 +56,7 @@ pub fn list(args: &RunsArgs) -> Result<ExitCode, Failure> {
     }
     let listed = with_results(args, &heads);
     print(&match (args.format, &courses) {
-        (Format::Table, None) => list_table(&listed),
-        (Format::Table, Some(courses)) => {
-            format!("{}\n{}", list_table(&listed), courses_text(courses))
-        }
+        (Format::Table, courses) => list_text(&listed, courses.as_deref()),
         (Format::Csv, None) => list_csv(&listed),
         (Format::Csv, Some(courses)) => course_csv(courses),
         (Format::Json, courses) => {

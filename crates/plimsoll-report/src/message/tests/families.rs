@@ -26,7 +26,6 @@ pub(super) const FAMILIES: &[(&str, &[&str])] = &[
     ),
     ("answer-limiter-", &["cpu", "reads", "log"]),
     ("backup-kind-", &["backup", "restore"]),
-    ("chart-", &["nopm", "rate", "tpm", "tpm-per-user"]),
     (
         "chart-title-",
         &[

@@ -48,9 +48,9 @@ fn chart(of: &StepOnMedia<'_>, across: &Across<'_>) -> ScriptChart {
     let mut streams = across.on.iter().flat_map(|on| &on.job.streams).peekable();
     // MB/s where every request follows the one before.
     let is_mb = streams.peek().is_some() && streams.all(|stream| stream.random_percent == 0);
-    let unit = of.m.text(match is_mb {
-        true => "chart-block-mb",
-        false => "chart-block-iops",
+    let unit = of.m.figure_on_page(match is_mb {
+        true => FigureId::MbPerSecond,
+        false => FigureId::Iops,
     });
     let mut lines = Vec::new();
     let mut speeds = Vec::new();

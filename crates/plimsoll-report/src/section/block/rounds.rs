@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use plimsoll_analysis::summary::BlockSummary;
+use plimsoll_analysis::summary::{BlockSummary, FigureId};
 use plimsoll_stats::rounds::Fit;
 
 use super::step::StepOnMedia;
@@ -58,7 +58,7 @@ fn chart(of: &StepOnMedia<'_>, row: &RoundsRow<'_>) -> LineChart {
         return LineChart::default();
     }
     let round = of.m.text("chart-block-round");
-    let name = of.m.text("chart-block-iops");
+    let name = of.m.figure_on_page(FigureId::Iops);
     let mut lines = vec![ChartLine {
         name: name.clone(),
         color: of.color(row.on.place),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use plimsoll_analysis::summary::{BlockPointSummary, BlockSecond};
+use plimsoll_analysis::summary::{BlockPointSummary, BlockSecond, FigureId};
 
 use super::step::StepOnMedia;
 use crate::block::{Across, OnMedium, limit, medium_name};
@@ -35,19 +35,19 @@ pub(super) fn jobs<'a>(of: &StepOnMedia<'a>) -> Vec<TimedJob<'a>> {
 /// A chart of all media.
 struct TimedRate {
     name: &'static str,
-    unit: &'static str,
+    unit: FigureId,
     rate: fn(&BlockSecond) -> f64,
 }
 
 const RATES: [TimedRate; 2] = [
     TimedRate {
         name: "block-iops-time",
-        unit: "chart-block-iops",
+        unit: FigureId::Iops,
         rate: iops,
     },
     TimedRate {
         name: "block-mb-time",
-        unit: "chart-block-mb",
+        unit: FigureId::MbPerSecond,
         rate: |second| second.bytes as f64 / 1e6 / second.seconds,
     },
 ];
@@ -65,7 +65,7 @@ fn charts(of: &StepOnMedia<'_>, across: &Across<'_>) -> Vec<ScriptChart> {
     let mut charts = Vec::new();
     for TimedRate { name, unit, rate } in RATES {
         let lines = media.iter().map(|own| own.rate(of, rate)).collect();
-        let mut chart = time.chart(m.text(unit), lines);
+        let mut chart = time.chart(m.figure_on_page(unit), lines);
         chart.y.switch = Some(of.switch());
         let title = m.text(&format!("chart-title-{name}"));
         charts.push(ScriptChart::lines(name, title, chart));

@@ -136,17 +136,14 @@ fn families<'b, 'a>(
     sets.filter(|set| set.jobs.len() >= FEWEST).collect()
 }
 
-/// Label of the unit and figure, in the order of the charts of each set.
-const FIGURES: [(&str, FigureId); 2] = [
-    ("chart-block-iops", FigureId::Iops),
-    ("chart-block-mb", FigureId::MbPerSecond),
-];
+/// In the order of the charts of each set.
+const FIGURES: [FigureId; 2] = [FigureId::Iops, FigureId::MbPerSecond];
 
 pub(super) fn charts(of: &StepOnMedia<'_>) -> Vec<ScriptChart> {
     let m = of.m;
     let mut charts = Vec::new();
     for set in sets(m, of.all) {
-        for (unit, figure) in FIGURES {
+        for figure in FIGURES {
             let media = of.step.media.iter().enumerate();
             let groups = media.map(|(place, medium)| BarGroup {
                 name: medium_name(m, medium),
@@ -157,7 +154,7 @@ pub(super) fn charts(of: &StepOnMedia<'_>) -> Vec<ScriptChart> {
                     .map(|(_, job)| bar(m, job, place, figure))
                     .collect(),
             });
-            let unit = m.text(unit);
+            let unit = m.figure_on_page(figure);
             charts.push(ScriptChart {
                 name: "block-bars",
                 title: title(m, &set.by, unit.clone()),

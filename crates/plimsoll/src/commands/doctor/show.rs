@@ -3,10 +3,10 @@
 use plimsoll_block::doctor::evidence::{Pace, SyncTest};
 use plimsoll_record::{Diagnosis, DiagnosisLevel};
 use plimsoll_report::message::Messages;
+use plimsoll_report::{ExaminedMedium, checks_text};
 use serde_json::{Value, json};
 
 use super::examined::Examined;
-use crate::commands::table::wrapped;
 
 /// Where there is no terminal to ask.
 const WIDTH: usize = 100;
@@ -29,82 +29,16 @@ pub fn width() -> usize {
     .clamp(NARROWEST, WIDEST)
 }
 
-fn all<'a>(machine: &'a [Diagnosis], media: &'a [Examined]) -> impl Iterator<Item = &'a Diagnosis> {
-    machine
-        .iter()
-        .chain(media.iter().flat_map(|medium| &medium.findings))
-}
-
 pub fn table(machine: &[Diagnosis], media: &[Examined], width: usize) -> String {
-    let codes = all(machine, media)
-        .map(|row| row.code.chars().count())
-        .max()
-        .unwrap_or(0);
-    let mut lines = vec!["This machine".to_owned()];
-    machine
+    let media: Vec<ExaminedMedium<'_>> = media
         .iter()
-        .for_each(|row| lines.extend(of_row(row, codes, width)));
-    for Examined {
-        name,
-        kind,
-        findings,
-        ..
-    } in media
-    {
-        lines.extend([String::new(), format!("{name} ({kind})")]);
-        findings
-            .iter()
-            .for_each(|row| lines.extend(of_row(row, codes, width)));
-    }
-    lines.extend([String::new(), counts(machine, media)]);
-    lines.join("\n")
-}
-
-/// The level, the code, what was found, and below it what to do.
-fn of_row(row: &Diagnosis, codes: usize, width: usize) -> Vec<String> {
-    const LEVELS: usize = 7;
-    let head = format!("  {:<LEVELS$}  {:<codes$}  ", row.level.name(), row.code);
-    let room = width.saturating_sub(head.chars().count());
-    let messages = Messages::english();
-    let mut texts = wrapped(&messages.diagnosis(row), room);
-    let next = messages.advice(row);
-    if !next.is_empty() {
-        let next = wrapped(&next, room.saturating_sub(2))
-            .into_iter()
-            .enumerate();
-        texts.extend(next.map(|(i, line)| format!("{} {line}", if i == 0 { "→" } else { " " })));
-    }
-    let blank = " ".repeat(head.chars().count());
-    let front = |i: usize| {
-        if i == 0 {
-            head.as_str()
-        } else {
-            blank.as_str()
-        }
-    };
-    texts
-        .iter()
-        .enumerate()
-        .map(|(i, text)| format!("{}{text}", front(i)).trim_end().to_owned())
-        .collect()
-}
-
-/// `1 error, 2 warnings, 3 unknown, 12 ok`.
-fn counts(machine: &[Diagnosis], media: &[Examined]) -> String {
-    let of = |level: DiagnosisLevel| all(machine, media).filter(|row| row.level == level).count();
-    DiagnosisLevel::ALL
-        .iter()
-        .copied()
-        .rev()
-        .filter_map(|level| {
-            let count = of(level);
-            let plural =
-                matches!(level, DiagnosisLevel::Error | DiagnosisLevel::Warning) && count != 1;
-            (count > 0)
-                .then(|| format!("{count} {}{}", level.name(), if plural { "s" } else { "" }))
+        .map(|medium| ExaminedMedium {
+            name: &medium.name,
+            kind: &medium.kind,
+            findings: &medium.findings,
         })
-        .collect::<Vec<_>>()
-        .join(", ")
+        .collect();
+    checks_text(machine, &media, width)
 }
 
 /// A finding with its sentences.
@@ -195,28 +129,6 @@ mod tests {
             findings,
             sync: None,
         }]
-    }
-
-    #[test]
-    fn rows_are_wrapped_below_their_text() {
-        let machine = [row(DiagnosisLevel::Ok, "steal", "none", "")];
-        let expected = "\
-This machine
-  ok       steal   none
-
-/srv (directory)
-  error    fsync   one two three four five six seven
-                   eight nine ten
-                   → do this, and then that
-  unknown  health  no report
-
-1 error, 1 unknown, 1 ok";
-        assert_eq!(table(&machine, &media(), 55), expected);
-        assert!(
-            table(&machine, &media(), 60)
-                .lines()
-                .all(|line| line.chars().count() <= 60)
-        );
     }
 
     #[test]
