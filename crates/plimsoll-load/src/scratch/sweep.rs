@@ -61,34 +61,14 @@ pub fn sweep(
             continue;
         };
         let path = directory.path().to_owned();
-        if let Err(error) = directory
-            .check_owner()
-            .and_then(|()| directory.check_closed())
-        {
-            actions.push(left_alone(&error));
-            continue;
-        }
-        let owner = match read_owner(&directory) {
+        let owner = match owner_on_this_host(&directory, &name) {
             Ok(Some(owner)) => owner,
-            // A run makes it just now, or it is nobody's.
             Ok(None) => continue,
-            Err(why) => {
-                actions.push(not_understood(&path, &why));
+            Err(left) => {
+                actions.push(left);
                 continue;
             }
         };
-        if name != *owner.run_id {
-            continue;
-        }
-        if owner.host != host() {
-            actions.push(format!(
-                "Left {} alone: it belongs to process {} on host {:?}. Remove it when that run is over.",
-                path.display(),
-                owner.pid,
-                owner.host
-            ));
-            continue;
-        }
         // Held until the directory is gone, so that two plimsolls do not sweep the same one.
         let Ok(_lock) = gone(&directory, &owner) else {
             continue;
@@ -131,6 +111,29 @@ pub fn sweep(
     // Fails, and should, when something is left in it.
     let _ = fs::remove_dir(&folder);
     Ok(actions)
+}
+
+/// The owner of a directory that may be swept once it is gone. `None`: nobody's, or a run makes it just now. `Err`: what is
+/// reported of a directory that is left alone.
+fn owner_on_this_host(directory: &DirectoryHandle, name: &OsStr) -> Result<Option<Owner>, String> {
+    let trusted = directory
+        .check_owner()
+        .and_then(|()| directory.check_closed());
+    trusted.map_err(|error| left_alone(&error))?;
+    let path = directory.path();
+    let owner = read_owner(directory).map_err(|why| not_understood(path, &why))?;
+    let Some(owner) = owner.filter(|owner| name == &*owner.run_id) else {
+        return Ok(None);
+    };
+    if owner.host == host() {
+        return Ok(Some(owner));
+    }
+    Err(format!(
+        "Left {} alone: it belongs to process {} on host {:?}. Remove it when that run is over.",
+        path.display(),
+        owner.pid,
+        owner.host
+    ))
 }
 
 /// Socket directories of systems on drives that are mounted in a scratch directory ([`Scratch::inside`]).
