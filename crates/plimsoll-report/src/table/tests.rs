@@ -1,4 +1,4 @@
-use plimsoll_analysis::summary::{Interval, Verdict};
+use plimsoll_analysis::summary::{FigureId, Interval, Verdict};
 
 use super::Unit::{Percent, Plain, Three, Whole, Words};
 use super::*;
