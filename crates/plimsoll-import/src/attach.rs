@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::detect::detect;
 use super::fault::{Fault, ImportError, Read, quoted};
 use super::fio_log::{self, FioLog};
+use super::format::OutputReader;
+use super::formats::{detect, format_of};
 use super::load::ImportedLoad;
 use super::pgbench_log::{self, Logged};
 use super::samples::HostSamples;
 use super::source::SourceFile;
 use super::tool::Tool;
-use super::{
-    diskspd, fio, go_tpc, hammerdb, iostat, mpstat, pgbench, sysbench, sysstat_json, vdbench,
-    vmstat,
-};
+use super::{fio, pgbench};
 
 /// The content of all files.
 #[derive(Default)]
@@ -45,12 +43,12 @@ pub(super) fn read(sources: &[SourceFile<'_>]) -> Result<ParsedFiles, ImportErro
             all.taken.push((source.name.to_owned(), tool));
             continue;
         }
-        if let Some(progress) = progress.filter(|_| tool == Tool::Pgbench) {
+        if let Some(progress) = progress.filter(|_| tool == pgbench::TOOL) {
             all.taken.push((source.name.to_owned(), tool));
             all.read_beside(progress, source)?;
             continue;
         }
-        if !matches!(tool, Tool::FioLog | Tool::PgbenchLog) {
+        if !is_log(tool) {
             refuse_copy(source, &sources[..i])?;
         }
         all.taken.push((source.name.to_owned(), tool));
@@ -58,7 +56,7 @@ pub(super) fn read(sources: &[SourceFile<'_>]) -> Result<ParsedFiles, ImportErro
             .map_err(|fault| fault.of(source.name))?;
     }
     if let Some(progress) = progress
-        && all.loads_of(Tool::Pgbench).len() != 1
+        && all.loads_of(pgbench::TOOL).len() != 1
     {
         return Err(refused_progress(progress));
     }
@@ -70,9 +68,18 @@ pub(super) fn read(sources: &[SourceFile<'_>]) -> Result<ParsedFiles, ImportErro
     Ok(all)
 }
 
+/// Whether files of the tool are logs beside an output.
+fn is_log(tool: Tool) -> bool {
+    let reader = format_of(tool).map(|format| &format.reader);
+    matches!(
+        reader,
+        Some(OutputReader::FioLog | OutputReader::PgbenchLog)
+    )
+}
+
 /// Whether a file has what pgbench wrote to its standard error: its report is in another one.
 fn is_progress(source: &SourceFile<'_>) -> bool {
-    source.tool.is_none_or(|tool| tool == Tool::Pgbench) && pgbench::is_progress_alone(source.text)
+    source.tool.is_none_or(|tool| tool == pgbench::TOOL) && pgbench::is_progress_alone(source.text)
 }
 
 fn refused_progress(source: &SourceFile<'_>) -> ImportError {
@@ -127,32 +134,27 @@ fn refuse_second_log(logs: &[TransactionLog]) -> Result<(), ImportError> {
 impl ParsedFiles {
     fn read(&mut self, source: &SourceFile<'_>, tool: Tool) -> Read<()> {
         let text = source.text.trim_start_matches('\u{feff}');
-        let is_json = text.trim_start().starts_with('{');
-        let loads = match tool {
-            Tool::Fio => fio::read(text)?,
-            Tool::Sysbench => sysbench::read(text)?,
-            Tool::Pgbench => pgbench::read(text)?,
-            Tool::Hammerdb => hammerdb::read(text)?,
-            Tool::GoTpc => go_tpc::read(text)?,
-            Tool::Vdbench => vdbench::read(text)?,
-            Tool::Diskspd => diskspd::read(text)?,
-            Tool::FioLog => {
+        let reader = format_of(tool).map(|format| &format.reader);
+        let loads = match reader.expect("each tool has a format") {
+            OutputReader::Loads(read) => read(text)?,
+            OutputReader::Host(read) => {
+                self.host.push(HostSamples {
+                    file: source.name.to_owned(),
+                    ..read(text)?
+                });
+                return Ok(());
+            }
+            OutputReader::FioLog => {
                 self.fio_logs.push(fio_log::read(source.name, text)?);
                 return Ok(());
             }
-            Tool::PgbenchLog => {
+            OutputReader::PgbenchLog => {
                 self.transaction_logs.push(TransactionLog {
                     name: source.name.to_owned(),
                     lines: pgbench_log::read(text)?,
                 });
                 return Ok(());
             }
-            Tool::Iostat | Tool::Mpstat if is_json => {
-                return self.host(source, sysstat_json::read(tool, text)?);
-            }
-            Tool::Iostat => return self.host(source, iostat::read(text)?),
-            Tool::Vmstat => return self.host(source, vmstat::read(text)?),
-            Tool::Mpstat => return self.host(source, mpstat::read(text)?),
         };
         self.loads
             .extend(loads.into_iter().map(|load| ImportedLoad {
@@ -178,7 +180,7 @@ impl ParsedFiles {
             text: &lines.join("\n"),
             ..*source
         };
-        self.read(&whole, Tool::Pgbench).map_err(|fault| {
+        self.read(&whole, pgbench::TOOL).map_err(|fault| {
             let at = |line: usize| Fault {
                 line,
                 ..fault.clone()
@@ -192,18 +194,10 @@ impl ParsedFiles {
         for load in self
             .loads
             .iter_mut()
-            .filter(|load| load.tool == Tool::Pgbench)
+            .filter(|load| load.tool == pgbench::TOOL)
         {
             load.files.push(progress.name.to_owned());
         }
-        Ok(())
-    }
-
-    fn host(&mut self, source: &SourceFile<'_>, samples: HostSamples) -> Read<()> {
-        self.host.push(HostSamples {
-            file: source.name.to_owned(),
-            ..samples
-        });
         Ok(())
     }
 
@@ -216,7 +210,7 @@ impl ParsedFiles {
 
     /// A log carries the number of its job among those of one run.
     fn attach_fio(&mut self) -> Result<(), ImportError> {
-        let outputs = self.loads_of(Tool::Fio);
+        let outputs = self.loads_of(fio::TOOL);
         let mut by_load: BTreeMap<usize, Vec<FioLog>> = BTreeMap::new();
         let mut alone: BTreeMap<String, usize> = BTreeMap::new();
         for log in std::mem::take(&mut self.fio_logs) {
@@ -251,7 +245,7 @@ impl ParsedFiles {
             return Ok(());
         }
         refuse_second_log(&self.transaction_logs)?;
-        let place = match self.loads_of(Tool::Pgbench).as_slice() {
+        let place = match self.loads_of(pgbench::TOOL).as_slice() {
             [] => {
                 self.loads.push(pgbench_log::alone());
                 self.loads.len() - 1

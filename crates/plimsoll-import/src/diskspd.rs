@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::block::{ImportedJob, stream};
 use super::fault::{Fault, Read};
+use super::format::{OutputFormat, OutputReader};
 use super::lines::{LONGEST_S, number};
 use super::load::{ImportedLoad, LoadTick, PrintedFigures, Span, completed};
 use super::tool::Tool;
@@ -16,6 +17,14 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::message::{CountsSource, ImportNote};
 use plimsoll_record::{BlockPoint, BlockStreamInfo};
+
+pub(super) const TOOL: Tool = Tool::new("diskspd", "diskspd XML");
+
+pub(super) static FORMAT: OutputFormat = OutputFormat {
+    tool: TOOL,
+    is: |start| start.has_line("<Results>"),
+    reader: OutputReader::Loads(read),
+};
 
 /// One load for each time span of each run: a file may hold the results of several.
 pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
@@ -120,7 +129,7 @@ fn value_or_zero(element: &Element, name: &str) -> f64 {
 }
 
 fn of_span(index: usize, span: &Element, asked: Option<&Asked<'_>>) -> Read<ImportedLoad> {
-    let mut load = ImportedLoad::new(Tool::Diskspd);
+    let mut load = ImportedLoad::new(TOOL);
     load.workload = "diskspd".into();
     load.txns = vec!["read".to_owned(), "write".to_owned()];
     load.windows = vec![None, None];

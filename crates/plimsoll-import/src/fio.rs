@@ -15,6 +15,7 @@ pub(super) use reports::is_for_people;
 
 use super::block;
 use super::fault::Read;
+use super::format::{OutputFormat, OutputReader};
 use super::load::{ImportedLoad, JobLogs};
 use super::tool::Tool;
 use counts::FioOp;
@@ -24,6 +25,14 @@ use options::{FioOptions, JobRate};
 use plimsoll_record::BlockStreamInfo;
 use plimsoll_record::import_facts::{DEVICE_NAME_FACT, DEVICE_READS_FACT, RESPONSE_FACT};
 use plimsoll_record::message::{CheckDetail, ImportNote};
+
+pub(super) const TOOL: Tool = Tool::new("fio", "fio JSON");
+
+pub(super) static FORMAT: OutputFormat = OutputFormat {
+    tool: TOOL,
+    is: |start| start.has("\"fio version\"") || is_for_people(start.text),
+    reader: OutputReader::Loads(read),
+};
 
 /// Options that are facts about the system.
 const SETTINGS: [&str; 8] = [
@@ -68,7 +77,7 @@ fn of_group(run: &Run, group: &FioJobGroup, index: u32) -> ImportedLoad {
         true => &first.global,
         false => &first.options,
     };
-    let mut load = ImportedLoad::new(Tool::Fio);
+    let mut load = ImportedLoad::new(TOOL);
     load.version = run.whole().version.trim_start_matches("fio-").to_owned();
     load.workload = match group.is_mixture {
         true => format!("{} and others", first.fio.name),

@@ -7,6 +7,7 @@ mod fit;
 mod log;
 mod ticks;
 
+use super::format::{OutputFormat, OutputReader};
 use super::load::ImportedLoad;
 use super::tool::Tool;
 use plimsoll_record::import_facts::RESPONSE_FACT;
@@ -15,9 +16,18 @@ use plimsoll_record::message::ImportNote;
 pub(super) use log::{FioLog, named, read};
 pub(super) use ticks::attach;
 
+/// The kind of a log is in its name.
+pub(super) static FORMAT: OutputFormat = OutputFormat {
+    tool: TOOL,
+    is: |start| named(start.name).is_some() && start.first().split(',').count() >= 4,
+    reader: OutputReader::FioLog,
+};
+
+const TOOL: Tool = Tool::new("fio-log", "a log of fio").made_by("fio");
+
 /// A load of logs alone.
 pub(super) fn alone(prefix: &str) -> ImportedLoad {
-    let mut load = ImportedLoad::new(Tool::FioLog);
+    let mut load = ImportedLoad::new(TOOL);
     load.workload = match prefix {
         "" => "log".into(),
         name => name.to_owned(),

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::fault::{Fault, Read};
+use super::format::{OutputFormat, OutputReader};
 use super::lines::{NamedCell, NumberedLine, cell, lines};
 use super::load::{ImportedLoad, LoadTick, PrintedFigures, Span};
 use super::tool::Tool;
@@ -14,6 +15,16 @@ use plimsoll_plan::resolved::TPCC_TXNS;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::message::ImportNote;
+
+pub(super) const TOOL: Tool = Tool::new("go-tpc", "go-tpc output");
+
+pub(super) static FORMAT: OutputFormat = OutputFormat {
+    tool: TOOL,
+    is: |start| MARKS.iter().any(|mark| start.has(mark)),
+    reader: OutputReader::Loads(read),
+};
+
+const MARKS: [&str; 3] = [" - Takes(s):", "\"Takes(s)\"", "| TAKES(S) |"];
 
 /// go-tpc's names, in the order of [`TPCC_TXNS`].
 const NAMES: [&str; 5] = [
@@ -341,7 +352,7 @@ impl GoTpcRun {
     }
 
     fn load(self) -> ImportedLoad {
-        let mut load = ImportedLoad::new(Tool::GoTpc);
+        let mut load = ImportedLoad::new(TOOL);
         let has_queries = self.operations.iter().any(|operation| is_query(operation));
         let workload = if has_queries { "ch" } else { "tpcc" };
         load.workload = workload.into();

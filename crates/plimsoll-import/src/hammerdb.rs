@@ -10,6 +10,7 @@ mod profile;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fault::{Fault, Read};
+use super::format::{OutputFormat, OutputReader};
 use super::lines::{NumberedLine, lines, number};
 use super::load::{ImportedLoad, LoadTick, Span, completed};
 use super::tool::Tool;
@@ -19,6 +20,24 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::import_facts::PERCENTILES_FACT;
 use plimsoll_record::message::{CheckDetail, ImportNote};
 use profile::{ResultPosition, TimeProfile};
+
+pub(super) const TOOL: Tool = Tool::new("hammerdb", "HammerDB output").made_by("HammerDB");
+
+pub(super) static FORMAT: OutputFormat = OutputFormat {
+    tool: TOOL,
+    is: |start| MARKS.iter().any(|mark| start.has(mark)),
+    reader: OutputReader::Loads(read),
+};
+
+/// The console begins a line with `hammerdb>`; its result may come after thousands of lines.
+const MARKS: [&str; 6] = [
+    "TEST RESULT : System achieved",
+    "HammerDB",
+    "Hammerdb ",
+    "hammerdb>",
+    "Vuser 1",
+    "\"elapsed_ms\"",
+];
 
 const RESULT: &str = "TEST RESULT : System achieved ";
 /// As errors of its procedure name it.
@@ -316,7 +335,7 @@ impl HammerDbState {
     }
 
     fn empty(&self) -> ImportedLoad {
-        let mut load = ImportedLoad::new(Tool::Hammerdb);
+        let mut load = ImportedLoad::new(TOOL);
         load.version = self.version.clone();
         load.workload = "TPROC-C".into();
         load.users = self.users;

@@ -9,6 +9,8 @@ use super::when;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::Metric;
 
+pub(super) const TOOL: Tool = Tool::new("iostat", "iostat output");
+
 const KIB: f64 = 1024.0;
 /// A second header begins another run, whose times and first report are its own.
 pub(super) const ONE_RUN: &str = "the output of one run; give that of the next a file of its own";
@@ -23,7 +25,7 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
     }
     at_least_two(&reader.reports, text)?;
     let first = first(reader.skips, &reader.covers);
-    Ok(HostSamples::of_reports(Tool::Iostat, reader.reports, first))
+    Ok(HostSamples::of_reports(TOOL, reader.reports, first))
 }
 
 /// Whether the first report covers one interval. Some versions print another empty line for the report that `-y` leaves

@@ -11,6 +11,8 @@ use super::when;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::metric::Metric;
 
+pub(super) const TOOL: Tool = Tool::new("mpstat", "mpstat output");
+
 pub(super) fn read(text: &str) -> Read<HostSamples> {
     let mut reader = MpstatReader::default();
     for line in lines(text) {
@@ -20,11 +22,7 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
         let expected = "at least one report below a line of names";
         return Err(Fault::end(text, expected));
     }
-    Ok(HostSamples::of_reports(
-        Tool::Mpstat,
-        reader.reports,
-        First::Start,
-    ))
+    Ok(HostSamples::of_reports(TOOL, reader.reports, First::Start))
 }
 
 #[derive(Default)]

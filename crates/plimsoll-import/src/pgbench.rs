@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::fault::{RUN_AGAIN, Read};
+use super::format::{OutputFormat, OutputReader};
 use super::lines::{NumberedLine, first_word, number};
 use super::load::{ImportedLoad, PrintedFigures, Span, ends_early};
 use super::runs::{self, ToolRun, once, second};
@@ -13,6 +14,18 @@ use super::tool::Tool;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::message::{CheckDetail, CountsSource, ImportNote};
+
+pub(super) const TOOL: Tool = Tool::new("pgbench", "pgbench output");
+
+pub(super) static FORMAT: OutputFormat = OutputFormat {
+    tool: TOOL,
+    is: |start| {
+        start.first().starts_with("pgbench (")
+            || (start.has_line("number of clients:") && start.has_line("tps = "))
+            || is_progress_alone(start.text)
+    },
+    reader: OutputReader::Loads(read),
+};
 
 /// `--progress-timestamp` prints seconds since 1970, which no run lasts.
 const FIRST_TIMESTAMP_S: f64 = 1e8;
@@ -95,7 +108,7 @@ pub(super) fn is_progress_alone(text: &str) -> bool {
 }
 
 impl ToolRun for Output {
-    const TOOL: Tool = Tool::Pgbench;
+    const TOOL: Tool = TOOL;
 
     fn ends_before(&self, line: &str) -> bool {
         let has_begun = self.in_report || !self.version.is_empty() || !self.parts.is_empty();
@@ -397,7 +410,7 @@ impl Output {
     }
 
     fn load(mut self, clients: u32, processed: u64, tps: f64) -> ImportedLoad {
-        let mut load = ImportedLoad::new(Tool::Pgbench);
+        let mut load = ImportedLoad::new(TOOL);
         let total = self.total(processed);
         let lasted_s = self.lasted_s(processed, tps);
         if lasted_s > 0.0 {

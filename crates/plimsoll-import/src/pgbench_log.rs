@@ -10,10 +10,10 @@ mod spread;
 
 use std::collections::BTreeMap;
 
+use super::format::{OutputFormat, OutputReader};
 use super::load::{ImportedLoad, LoadTick, LoadWindow, Span, sum_of};
-use super::tool::Tool;
 use held::Held;
-use logged::{Columns, LoggedOutcome};
+use logged::{Columns, LoggedOutcome, TOOL};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::import_facts::{PERCENTILES_FACT, RESPONSE_FACT};
@@ -23,13 +23,26 @@ use spread::{ScriptCounts, ScriptCountsByPart, TimeGrid};
 
 pub(super) use logged::{Logged, clients, read};
 
+pub(super) static FORMAT: OutputFormat = OutputFormat {
+    tool: TOOL,
+    is: |start| is_transaction(start.first()),
+    reader: OutputReader::PgbenchLog,
+};
+
+/// Whether the line has the fields of a transaction, whose first two and fourth are numbers.
+fn is_transaction(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let mut numbers = [0, 1, 3].into_iter().filter_map(|at| words.get(at));
+    (6..=20).contains(&words.len()) && numbers.all(|word| word.parse::<u64>().is_ok())
+}
+
 /// Three years: no run lasts longer, and every second takes memory.
 const MOST_TICKS: u64 = 100_000_000;
 const MOST_SCRIPTS: usize = 1_000;
 
 /// A load of logs alone, without pgbench's summary.
 pub(super) fn alone() -> ImportedLoad {
-    let mut load = ImportedLoad::new(Tool::PgbenchLog);
+    let mut load = ImportedLoad::new(TOOL);
     load.windows = vec![None];
     load.txns = vec!["transaction".to_owned()];
     load
@@ -45,7 +58,7 @@ pub(super) fn attach(
     // Threads write one file each: in the order of time, one part of it is in memory at once.
     logs.sort_unstable_by_key(|one| one.end);
     let logs = logs.as_slice();
-    let is_alone = load.tool == Tool::PgbenchLog;
+    let is_alone = load.tool == TOOL;
     let Some(start) = logs.iter().map(Logged::begin).min() else {
         return Ok(());
     };

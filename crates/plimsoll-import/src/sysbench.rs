@@ -6,6 +6,7 @@
 mod options;
 
 use super::fault::{RUN_AGAIN, Read};
+use super::format::{OutputFormat, OutputReader};
 use super::lines::{NumberedLine, first_word};
 use super::load::{ImportedLoad, LoadWindow, PrintedFigures, Span};
 use super::runs::{self, ToolRun, once};
@@ -16,6 +17,17 @@ use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::Hist;
 use plimsoll_record::lane::Counts;
 use plimsoll_record::message::{CountsSource, ImportNote};
+
+pub(super) const TOOL: Tool = Tool::new("sysbench", "sysbench output");
+
+pub(super) static FORMAT: OutputFormat = OutputFormat {
+    tool: TOOL,
+    is: |start| {
+        start.first().starts_with("sysbench ")
+            || start.has_line("Running the test with following options")
+    },
+    reader: OutputReader::Loads(read),
+};
 
 #[derive(Debug, Default)]
 struct SysbenchOutput {
@@ -97,7 +109,7 @@ pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
 }
 
 impl ToolRun for SysbenchOutput {
-    const TOOL: Tool = Tool::Sysbench;
+    const TOOL: Tool = TOOL;
 
     fn ends_before(&self, line: &str) -> bool {
         let is_version = line
@@ -394,7 +406,7 @@ impl SysbenchOutput {
     }
 
     fn load(self, threads: u32, events: u64, total_s: f64) -> ImportedLoad {
-        let mut load = ImportedLoad::new(Tool::Sysbench);
+        let mut load = ImportedLoad::new(TOOL);
         let total = Counts {
             offered: events,
             committed: events,

@@ -6,11 +6,30 @@ use serde_json::{Map, Value};
 use super::fault::{Fault, Read};
 use super::lines::NamedCell;
 use super::samples::{First, HostSamples, SampleReport};
-use super::tool::Tool;
 use super::{iostat, mpstat, when};
 use plimsoll_plan::units::Nanos;
 
-pub(super) fn read(tool: Tool, text: &str) -> Read<HostSamples> {
+/// Reports of iostat.
+pub(super) fn devices(text: &str) -> Read<HostSamples> {
+    let mut covers: Vec<f64> = Vec::new();
+    let reports = reports(text, |report, statistic| {
+        covers.push(put_devices(report, statistic));
+    })?;
+    let first = iostat::first(has_empty_report(text), &covers);
+    Ok(HostSamples::of_reports(iostat::TOOL, reports, first))
+}
+
+/// Reports of mpstat.
+pub(super) fn processors(text: &str) -> Read<HostSamples> {
+    let reports = reports(text, put_processors)?;
+    Ok(HostSamples::of_reports(
+        mpstat::TOOL,
+        reports,
+        First::Interval,
+    ))
+}
+
+fn reports(text: &str, mut put: impl FnMut(&mut SampleReport, &Value)) -> Read<Vec<SampleReport>> {
     let document: Value = serde_json::from_str(text).map_err(|error| {
         let expected = "one whole JSON document of sysstat";
         Fault::at(error.line().max(1), &error.to_string(), expected)
@@ -20,24 +39,16 @@ pub(super) fn read(tool: Tool, text: &str) -> Read<HostSamples> {
         .ok_or_else(|| Fault::end(text, "`sysstat`, `hosts` and a host in it"))?;
     let date = text_of(host, "date").and_then(when::day);
     let mut reports: Vec<SampleReport> = Vec::new();
-    let mut covers: Vec<f64> = Vec::new();
     for statistic in list(host, "statistics") {
         let last = reports.last().and_then(|report| report.time);
         let mut report = SampleReport::at(time(statistic, date, last));
-        match tool {
-            Tool::Mpstat => cpus(&mut report, statistic),
-            _ => covers.push(devices(&mut report, statistic)),
-        }
+        put(&mut report, statistic);
         reports.push(report);
     }
     if reports.len() < 2 || reports.iter().all(|report| report.values.is_empty()) {
         return Err(Fault::end(text, "at least two reports in `statistics`"));
     }
-    let first = match tool {
-        Tool::Mpstat => First::Interval,
-        _ => iostat::first(has_empty_report(text), &covers),
-    };
-    Ok(HostSamples::of_reports(tool, reports, first))
+    Ok(reports)
 }
 
 /// Whether there is an empty line for the report that `-y` leaves out.
@@ -62,7 +73,7 @@ fn time(statistic: &Value, date: Option<Date>, last: Option<Nanos>) -> Option<Na
 }
 
 /// How long the report is, as [`iostat::covered`].
-fn devices(report: &mut SampleReport, statistic: &Value) -> f64 {
+fn put_devices(report: &mut SampleReport, statistic: &Value) -> f64 {
     if let Some(cpu) = statistic.get("avg-cpu").and_then(Value::as_object) {
         iostat::put(report, None, &numbers(cpu, "%"));
     }
@@ -91,7 +102,7 @@ fn numbers(fields: &Map<String, Value>, before: &str) -> Vec<NamedCell<f64>> {
     row
 }
 
-fn cpus(report: &mut SampleReport, statistic: &Value) {
+fn put_processors(report: &mut SampleReport, statistic: &Value) {
     for cpu in list(statistic, "cpu-load") {
         if let Some(fields) = cpu.as_object()
             && let Some(name) = text_of(cpu, "cpu")

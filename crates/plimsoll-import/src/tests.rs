@@ -16,7 +16,7 @@ mod pgbench;
 mod published;
 mod sysbench;
 
-use super::{ImportOptions, Imported, SourceFile, Tool, detect, import};
+use super::{ImportOptions, Imported, SourceFile, detect, import, tool_named, tools};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{RunInfo, RunStatus};
 
@@ -118,14 +118,14 @@ fn every_output_is_taken_for_what_it_is() {
     for (path, text) in OUTPUTS {
         let name = path.rsplit('/').next().unwrap();
         let is = match name {
-            _ if name.starts_with("fio_") && name.ends_with(".log") => Tool::FioLog,
+            _ if name.starts_with("fio_") && name.ends_with(".log") => crate::fio_log::FORMAT.tool,
             _ if name.starts_with("pgbench_") && name.contains("_log")
                 || name == "pgbench_log.txt" =>
             {
-                Tool::PgbenchLog
+                crate::pgbench_log::FORMAT.tool
             }
-            _ if name.starts_with("go_tpc") => Tool::GoTpc,
-            _ => name.split(['_', '.']).next().unwrap().parse().unwrap(),
+            _ if name.starts_with("go_tpc") => crate::go_tpc::TOOL,
+            _ => tool_named(name.split(['_', '.']).next().unwrap()).unwrap(),
         };
         assert_eq!(detect(name, text), Some(is), "{name}");
     }
@@ -136,7 +136,7 @@ fn every_output_is_taken_for_what_it_is() {
     );
     assert_eq!(
         detect("x.txt", &late),
-        Some(Tool::Hammerdb),
+        Some(crate::hammerdb::TOOL),
         "its result stands below hundreds of lines"
     );
     for text in ["", "\n\n", "hello\n", "{}\n", "1 2 3\n"] {
@@ -146,8 +146,9 @@ fn every_output_is_taken_for_what_it_is() {
 
 #[test]
 fn names_of_tools_are_read_back() {
-    for tool in Tool::ALL {
-        assert_eq!(tool.name().parse(), Ok(*tool));
+    for tool in tools() {
+        assert_eq!(tool_named(tool.name()), Some(tool));
     }
-    assert_eq!(Tool::PgbenchLog.name(), "pgbench-log");
+    assert_eq!(tool_named("fio_log"), None);
+    assert_eq!(crate::pgbench_log::FORMAT.tool.name(), "pgbench-log");
 }

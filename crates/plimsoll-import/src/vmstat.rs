@@ -2,6 +2,7 @@
 //! that the output does not contain (`-S`), and blocks are of all devices together.
 
 use super::fault::Read;
+use super::format::{OutputFormat, OutputReader};
 use super::iostat::numbers;
 use super::lines::{Header, NumberedLine, lines};
 use super::samples::{First, HostSamples, SampleReport, at_least_two};
@@ -9,6 +10,14 @@ use super::tool::Tool;
 use super::when;
 use plimsoll_record::message::ImportNote;
 use plimsoll_record::metric::Metric;
+
+pub(super) static FORMAT: OutputFormat = OutputFormat {
+    tool: TOOL,
+    is: |start| start.first().trim_start_matches('-').starts_with("procs"),
+    reader: OutputReader::Host(read),
+};
+
+const TOOL: Tool = Tool::new("vmstat", "vmstat output");
 
 pub(super) fn read(text: &str) -> Read<HostSamples> {
     let mut reports = Vec::new();
@@ -26,7 +35,7 @@ pub(super) fn read(text: &str) -> Read<HostSamples> {
         }
     }
     at_least_two(&reports, text)?;
-    let mut samples = HostSamples::of_reports(Tool::Vmstat, reports, First::Unknown);
+    let mut samples = HostSamples::of_reports(TOOL, reports, First::Unknown);
     samples.missing.push(ImportNote::UnitsUnknown);
     Ok(samples)
 }

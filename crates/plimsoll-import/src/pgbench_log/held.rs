@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::logged::Logged;
+use super::logged::TOOL;
 use crate::load::ImportedLoad;
-use crate::tool::Tool;
 use plimsoll_record::import_facts::DISTRIBUTION_FACT;
 use plimsoll_record::message::ImportNote;
 
@@ -63,7 +63,7 @@ impl Held {
         let lines = logs.len() as u64;
         let printed = lines.to_string();
         load.figures.add("transactions in the logs", &printed, "");
-        if load.tool == Tool::PgbenchLog {
+        if load.tool == TOOL {
             return;
         }
         let transactions = load.counts().settled();

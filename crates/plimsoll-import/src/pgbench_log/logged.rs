@@ -1,10 +1,14 @@
 //! Lines of a log.
 
+use crate::tool::Tool;
 use std::collections::BTreeSet;
 
 use super::super::fault::{Fault, Read};
 use super::super::lines::{NumberedLine, lines};
 use plimsoll_plan::units::Nanos;
+
+pub(in crate::pgbench_log) const TOOL: Tool =
+    Tool::new("pgbench-log", "a transaction log of pgbench").made_by("pgbench");
 
 /// One transaction.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::super::{ImportError, SourceFile, Tool, detect, import};
+use super::super::{ImportError, SourceFile, Tool, detect, import, tools};
 use super::{OUTPUTS, import_options, text};
 use plimsoll_analysis::summarise;
 
@@ -103,7 +103,7 @@ fn a_log_whose_name_does_not_show_its_kind_is_refused() {
     let source = SourceFile {
         name: "x.log",
         text: text("fio_l_bw.1.log"),
-        tool: Some(Tool::FioLog),
+        tool: Some(crate::fio_log::FORMAT.tool),
     };
     let message = import(&[source], &import_options())
         .unwrap_err()
@@ -156,7 +156,7 @@ static BY_TOOL: LazyLock<BTreeMap<Tool, Vec<(&str, &str)>>> = LazyLock::new(|| {
         let tool = detect(name_of(path), text).expect("every output is detected");
         by_tool.entry(tool).or_default().push((path, text));
     }
-    assert_eq!(by_tool.len(), Tool::ALL.len());
+    assert_eq!(by_tool.len(), tools().count());
     by_tool
 });
 
@@ -240,16 +240,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_text_as_any_tool(text in "\\PC{0,200}", tool in 0..Tool::ALL.len()) {
-        survives("a_lat.1.log", &text, Some(Tool::ALL[tool]));
+    fn any_text_as_any_tool(text in "\\PC{0,200}", tool in 0..tools().count()) {
+        survives("a_lat.1.log", &text, tools().nth(tool));
         survives("a", &text, None);
     }
 
     #[test]
     fn lines_of_numbers_as_any_tool(
-        lines in prop::collection::vec("([0-9]{1,20}[ ,:.;|/s-]{1,2}){0,9}", 0..8), tool in 0..Tool::ALL.len(),
+        lines in prop::collection::vec("([0-9]{1,20}[ ,:.;|/s-]{1,2}){0,9}", 0..8), tool in 0..tools().count(),
     ) {
-        survives("a_clat_hist.1.log", &lines.join("\n"), Some(Tool::ALL[tool]));
+        survives("a_clat_hist.1.log", &lines.join("\n"), tools().nth(tool));
     }
 
     #[test]

@@ -14,13 +14,15 @@ use plimsoll_record::lane::Counts;
 use plimsoll_record::message::{CheckDetail, CountsSource, ImportNote};
 use plimsoll_record::{BlockPoint, BlockStreamInfo};
 
+pub(super) const TOOL: Tool = Tool::new("vdbench", "vdbench output");
+
 const DAY: Nanos = Nanos::from_secs(86_400);
 const MIB: f64 = 1_048_576.0;
 /// vdbench 5.04.05 averages over intervals that its own row name excludes.
 const AVERAGE_DIFFERS: f64 = 0.01;
 
 pub(super) fn of_run(index: usize, run: &VdbenchRun) -> Read<ImportedLoad> {
-    let mut load = ImportedLoad::new(Tool::Vdbench);
+    let mut load = ImportedLoad::new(TOOL);
     load.version = run.version.trim_start_matches("vdbench").to_owned();
     load.version.retain(|c| c.is_ascii_digit() || c == '.');
     load.workload = run.name.clone();

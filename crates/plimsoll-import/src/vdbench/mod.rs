@@ -10,12 +10,19 @@ mod run;
 mod summary;
 
 use super::fault::{Fault, Read};
+use super::format::{OutputFormat, OutputReader};
 use super::load::ImportedLoad;
 use plimsoll_record::message::ImportNote;
 
-pub(super) use flatfile::header;
+use flatfile::header;
 
-pub(super) fn read(text: &str) -> Read<Vec<ImportedLoad>> {
+pub(super) static FORMAT: OutputFormat = OutputFormat {
+    tool: load::TOOL,
+    is: |start| header(start.text).is_some() || start.has("Starting RD="),
+    reader: OutputReader::Loads(read),
+};
+
+fn read(text: &str) -> Read<Vec<ImportedLoad>> {
     let is_flatfile = header(text).is_some();
     let mut runs = match is_flatfile {
         true => flatfile::runs(text)?,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use plimsoll_import::Tool;
+use plimsoll_import::{Tool, tool_named, tools};
 use plimsoll_plan::units::Nanos;
 
 use super::value;
@@ -41,8 +41,8 @@ pub struct ImportArgs {
 }
 
 fn tool(text: &str) -> Result<Tool, String> {
-    text.parse().map_err(|_| {
-        let all: Vec<&str> = Tool::ALL.iter().map(|tool| tool.name()).collect();
+    tool_named(text).ok_or_else(|| {
+        let all: Vec<&str> = tools().map(Tool::name).collect();
         format!("it is one of {}", all.join(", "))
     })
 }

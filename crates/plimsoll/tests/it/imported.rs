@@ -6,7 +6,7 @@ use crate::common::Place;
 use plimsoll_analysis::audit::{Evidence, Rule, RuleOutcome, RuleVerdict};
 use plimsoll_analysis::summary::{Finding, Verdict};
 use plimsoll_analysis::{Summary, summarise};
-use plimsoll_import::{ImportOptions, SourceFile, Tool, detect, import};
+use plimsoll_import::{ImportOptions, SourceFile, detect, import};
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::{RunInfo, RunStatus, Severity};
 
@@ -62,12 +62,9 @@ fn outputs() -> Vec<(String, String)> {
                 continue;
             };
             let tool = detect(&name, &text);
-            let is_load = !matches!(
-                tool,
-                None | Some(
-                    Tool::FioLog | Tool::PgbenchLog | Tool::Iostat | Tool::Vmstat | Tool::Mpstat
-                )
-            );
+            let is_load = tool.is_some_and(|tool| {
+                !["fio-log", "pgbench-log", "iostat", "vmstat", "mpstat"].contains(&tool.name())
+            });
             let is_refused = ["fio_normal.txt", "fio_terse.txt"].contains(&name.as_str());
             if is_load && !is_refused {
                 all.push((name, text));
