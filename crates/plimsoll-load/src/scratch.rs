@@ -307,7 +307,10 @@ mod tests {
         for (name, owner) in [
             ("foreign", None),
             ("broken", Some("{\"format\":\"plimsoll scr")),
+            ("other", Some("{\"format\":\"plimsoll scratch 0\"}")),
+            // Of another program.
             ("list", Some("[]")),
+            ("theirs", Some("{\"owner\":\"somebody else\"}")),
         ] {
             fs::create_dir(folder.join(name)).unwrap();
             if let Some(text) = owner {
@@ -334,7 +337,7 @@ mod tests {
         };
         assert_eq!(actions.len(), 3, "{actions:?}");
         assert!(has(["Removed", "dead"]), "{actions:?}");
-        for name in ["broken", "list"] {
+        for name in ["broken", "other"] {
             let path = folder.join(name).display().to_string();
             assert!(
                 has([&path, "does not understand owner.json"]),
@@ -344,7 +347,7 @@ mod tests {
         assert!(!dead.exists() && !socket.exists());
         assert!(living.path().exists() && medium.path().join("precious").exists());
         assert!(mine.join("notes").exists());
-        for name in ["foreign", "broken", "list"] {
+        for name in ["foreign", "broken", "other", "list", "theirs"] {
             assert!(folder.join(name).exists(), "{name}");
         }
     }

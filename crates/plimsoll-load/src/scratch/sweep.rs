@@ -167,7 +167,7 @@ fn not_understood(path: &Path, why: &str) -> String {
     )
 }
 
-/// `None` without an owner file, `Err` with the reason why it means nothing.
+/// `None` without an owner file of plimsoll's, `Err` with the reason why one means nothing.
 fn read_owner(directory: &DirectoryHandle) -> Result<Option<Owner>, String> {
     /// An owner file has less than a thousand bytes.
     const MOST: u64 = 1 << 20;
@@ -179,7 +179,20 @@ fn read_owner(directory: &DirectoryHandle) -> Result<Option<Owner>, String> {
     let mut text = String::new();
     let read = file.take(MOST).read_to_string(&mut text);
     read.map_err(|error| error.to_string())?;
+    if is_of_others(&text) {
+        return Ok(None);
+    }
     parse_owner(&text).map(Some)
+}
+
+/// Whether the file was written by another program: plimsoll's have a format of that name, in every version. One that is
+/// damaged may be plimsoll's.
+fn is_of_others(text: &str) -> bool {
+    let owner: Result<serde_json::Value, _> = serde_json::from_str(text);
+    owner.is_ok_and(|owner| {
+        let format = owner.get("format").and_then(serde_json::Value::as_str);
+        !format.is_some_and(|format| format.starts_with("plimsoll"))
+    })
 }
 
 pub(super) fn parse_owner(text: &str) -> Result<Owner, String> {
