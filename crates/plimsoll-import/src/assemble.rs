@@ -19,7 +19,7 @@ use plimsoll_record::import_facts::{
 use plimsoll_record::message::ImportNote;
 use plimsoll_record::{
     BlockPoint, BlockShare, Check, Integrity, Phase, PhaseId, Point, PointId, PointPurpose, Record,
-    Reported, RunInfo, RunStatus, Second, SubjectId, SubjectKind, Window,
+    Reported, RunInfo, RunStatus, Second, Seconds, SubjectId, SubjectKind, Window,
 };
 
 /// A record made of other tools' outputs.
@@ -154,7 +154,7 @@ fn empty_record(options: &ImportOptions) -> Record {
         facts: Vec::new(),
         points: Vec::new(),
         phases: Vec::new(),
-        seconds: Vec::new(),
+        seconds: Seconds::default(),
         windows: Vec::new(),
         series: Vec::new(),
         events: Vec::new(),

@@ -84,7 +84,7 @@ pub fn nothing_measured() -> Record {
         .phases
         .iter_mut()
         .for_each(|phase| phase.complete = phase.kind != PhaseKind::Warm);
-    record.seconds.retain(|second| second.phase <= last);
+    record.seconds.retain_ticks(|tick| tick.phase <= last);
     record.windows.retain(|window| window.phase <= last);
     record.checks.clear();
     record.run.status = RunStatus::Interrupted;

@@ -237,7 +237,7 @@ fn keep(record: &mut Record, points: &HashSet<PointId>) {
         .phases
         .retain(|phase| phase.point.as_ref().is_none_or(is_kept));
     let phases: HashSet<PhaseId> = record.phases.iter().map(|phase| phase.id).collect();
-    record.seconds.retain(|it| phases.contains(&it.phase));
+    record.seconds.retain_ticks(|it| phases.contains(&it.phase));
     record.windows.retain(|it| phases.contains(&it.phase));
     record.outages.retain(|it| phases.contains(&it.phase));
     record
@@ -256,7 +256,7 @@ fn append(whole: &mut Record, part: Record) {
     whole.facts.extend(part.facts);
     whole.points.extend(part.points);
     whole.phases.extend(part.phases);
-    whole.seconds.extend(part.seconds);
+    whole.seconds.append(part.seconds);
     whole.windows.extend(part.windows);
     whole.series.extend(part.series);
     whole.events.extend(part.events);

@@ -159,6 +159,53 @@ impl Counts {
         add(&mut self.bytes, bytes);
     }
 
+    /// In the order in which they are stored: what is mostly zero comes last.
+    pub(crate) fn to_array(self) -> [u64; 8] {
+        let Self {
+            offered,
+            committed,
+            rolled_back,
+            failed,
+            dropped,
+            retries,
+            round_trips,
+            bytes,
+        } = self;
+        [
+            offered,
+            committed,
+            round_trips,
+            rolled_back,
+            retries,
+            failed,
+            dropped,
+            bytes,
+        ]
+    }
+
+    pub(crate) fn from_array(numbers: [u64; 8]) -> Self {
+        let [
+            offered,
+            committed,
+            round_trips,
+            rolled_back,
+            retries,
+            failed,
+            dropped,
+            bytes,
+        ] = numbers;
+        Self {
+            offered,
+            committed,
+            rolled_back,
+            failed,
+            dropped,
+            retries,
+            round_trips,
+            bytes,
+        }
+    }
+
     /// Transactions that ended as the specification requires.
     pub fn completed(&self) -> u64 {
         self.committed.saturating_add(self.rolled_back)

@@ -29,6 +29,7 @@ mod run;
 pub mod runfile;
 mod search;
 mod second;
+mod seconds;
 mod series;
 mod subject;
 mod wait;
@@ -48,6 +49,7 @@ pub use reset::Reset;
 pub use run::{Integrity, RunInfo, RunStatus};
 pub use search::SearchInfo;
 pub use second::{Second, Window};
+pub use seconds::{PackedTick, PackedTimes, SecondRef, Seconds};
 pub use series::{Sample, Series};
 pub use subject::{
     DEVICE_FACT, Fact, HOSTS_BETWEEN, INSTANCE_OF, SYSTEM_HOST_FACT, Subject, SubjectId,

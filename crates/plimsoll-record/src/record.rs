@@ -2,7 +2,7 @@
 
 use crate::{
     BackupRow, BlockPoint, BlockShare, Check, Diagnosis, DriveRow, Event, Fact, INSTANCE_OF,
-    Integrity, Outage, Phase, Point, PowerCut, Reported, Reset, RunInfo, SearchInfo, Second,
+    Integrity, Outage, Phase, Point, PowerCut, Reported, Reset, RunInfo, SearchInfo, Seconds,
     Series, SteadyInfo, Subject, SubjectKind, WaitRow, Window,
 };
 use plimsoll_plan::{PlacedName, RecordedPlan};
@@ -17,7 +17,7 @@ pub struct Record {
     pub facts: Vec<Fact>,
     pub points: Vec<Point>,
     pub phases: Vec<Phase>,
-    pub seconds: Vec<Second>,
+    pub seconds: Seconds,
     pub windows: Vec<Window>,
     pub series: Vec<Series>,
     pub events: Vec<Event>,

@@ -29,9 +29,11 @@ mod tests {
         };
         let run = |choice: [usize; 2], repeat: u32, factor: u64| {
             let mut record = fixture::single_point();
-            for second in &mut record.seconds {
-                second.counts.committed *= factor;
-            }
+            record.seconds.edit(|seconds| {
+                for second in seconds {
+                    second.counts.committed *= factor;
+                }
+            });
             SetRun {
                 choice: choice.into(),
                 repeat,

@@ -59,12 +59,14 @@ fn with_rate(percent: u32) -> Record {
         .phases
         .iter_mut()
         .for_each(|phase| phase.complete = true);
-    for second in &mut record.seconds {
-        scale_second(second, factor);
-    }
-    for window in &mut record.windows {
-        sum_up(window, &record.seconds);
-    }
+    record.seconds.edit(|seconds| {
+        for second in seconds.iter_mut() {
+            scale_second(second, factor);
+        }
+        for window in &mut record.windows {
+            sum_up(window, seconds);
+        }
+    });
     record
 }
 

@@ -29,7 +29,7 @@ impl RunIdentity {
 
 fn digest(record: &Record) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for second in &record.seconds {
+    for second in record.seconds.iter() {
         let counts = &second.counts;
         (
             second.start.0,

@@ -490,7 +490,7 @@ impl SummedSeconds {
                     row.counts.completed()
                 };
                 self.seconds[index].0 += n as f64;
-                slice.add(&row.response);
+                slice.add(&row.response());
             }
         }
     }

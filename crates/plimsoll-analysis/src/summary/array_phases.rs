@@ -20,7 +20,7 @@ use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::CoarseHist;
 use plimsoll_record::message::EventKind;
-use plimsoll_record::{Phase, Point, Second};
+use plimsoll_record::{Phase, Point, SecondRef};
 
 /// What an array is in: the worst that holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -243,10 +243,10 @@ fn seconds(index: &Index, window: &Phase, nopm: bool) -> Vec<CountedSecond> {
     let ticks = index.ticks.of_phase(window);
     ticks
         .map(|tick| {
-            let counts = |row: &&Second| !nopm || row.txn == 0;
+            let counts = |row: &SecondRef<'_>| !nopm || row.txn == 0;
             let mut response = CoarseHist::default();
             for row in tick.rows().filter(counts) {
-                response.merge(&row.response);
+                response.merge(&row.response());
             }
             let completed = tick.rows().filter(counts).map(|row| match nopm {
                 true => row.counts.committed,

@@ -318,7 +318,7 @@ mod tests {
             .seconds
             .iter()
             .filter(|s| copied.contains(&s.phase))
-            .cloned()
+            .map(|s| s.to_second())
             .collect();
         for mut second in seconds {
             (second.phase, second.subject) = (phase_of(second.phase), system);

@@ -41,8 +41,10 @@ impl Times {
             true => row.txn == 0,
             false => point.is_counted(row.txn as usize),
         });
-        let sums =
-            own.filter_map(|row| Some((row.response.count(), row.response.mean()?.as_secs_f64())));
+        let sums = own.filter_map(|row| {
+            let response = row.response();
+            Some((response.count(), response.mean()?.as_secs_f64()))
+        });
         let (n, sum) = sums.fold((0, 0.0), |all, (n, mean)| {
             (all.0 + n, all.1 + n as f64 * mean)
         });

@@ -5,6 +5,7 @@ mod line;
 
 use crate::audit::Rule;
 use crate::summarise;
+use std::ops::RangeFrom;
 use std::sync::LazyLock;
 
 use super::*;
@@ -17,7 +18,7 @@ use plimsoll_record::lane::Counts;
 use plimsoll_record::message::{CheckDetail, EventKind};
 use plimsoll_record::metric::Metric;
 use plimsoll_record::{
-    Check, Event, Phase, PhaseId, PointId, Second, Severity, SubjectId, WaitState, Window,
+    Check, Event, Phase, PhaseId, PointId, Second, Seconds, Severity, SubjectId, WaitState, Window,
 };
 
 /// One point of two users: 1 s warm, `seconds` of measurement, 1 s cool, counts set by hand.
@@ -43,7 +44,7 @@ fn by_hand(seconds: &[(Counts, u64)]) -> Record {
         phase(2, PhaseKind::Cool, end, end + 1),
     ];
     record.points[0].users = 2;
-    (record.windows, record.seconds) = (Vec::new(), Vec::new());
+    (record.windows, record.seconds) = (Vec::new(), Seconds::default());
     (record.series, record.events, record.checks) = (Vec::new(), Vec::new(), Vec::new());
     let mut response = Hist::new();
     for (i, (counts, in_flight)) in seconds.iter().enumerate() {
@@ -78,6 +79,14 @@ fn second(phase: PhaseId, at: u64, counts: Counts, in_flight: u64) -> Second {
     }
 }
 
+fn set_counts(record: &mut Record, seconds: RangeFrom<usize>, counts: Counts) {
+    record.seconds.edit(|all| {
+        for second in &mut all[seconds] {
+            second.counts = counts;
+        }
+    });
+}
+
 fn orders(committed: u64, rolled_back: u64) -> Counts {
     let offered = committed + rolled_back;
     Counts {
@@ -110,7 +119,7 @@ fn only(record: &Record) -> PointSummary {
 #[test]
 fn rates_are_counts_over_measured_time() {
     let mut record = by_hand(&[(orders(8, 2), 0), (orders(7, 3), 0)]);
-    record.seconds[0].counts.retries = 5;
+    record.seconds.edit(|s| s[0].counts.retries = 5);
     // A quarter of a second at the end: what the plan wanted does not matter, what was recorded does.
     let last = Second {
         end: Nanos::from_millis(3250),
@@ -181,7 +190,7 @@ fn each_doubt_is_a_finding() {
             r.phases[1].complete = false
         }),
         ("nothing_completed", Verdict::Invalid, |r| {
-            r.seconds.iter_mut().for_each(|s| s.counts = orders(0, 0));
+            set_counts(r, 0.., orders(0, 0));
             r.windows.clear();
         }),
         ("coarse_window", Verdict::Doubtful, |r| {
@@ -191,29 +200,26 @@ fn each_doubt_is_a_finding() {
             r.phases[0].end = Nanos::from_secs(12)
         }),
         ("counts_broken", Verdict::Invalid, |r| {
-            r.seconds[4].in_flight = 1
+            r.seconds.edit(|s| s[4].in_flight = 1)
         }),
         ("not_drained", Verdict::Doubtful, |r| {
-            (r.seconds[9].in_flight, r.seconds[9].counts.offered) = (1, 11)
+            r.seconds
+                .edit(|s| (s[9].in_flight, s[9].counts.offered) = (1, 11))
         }),
         ("histogram_disagrees", Verdict::Invalid, |r| {
             r.windows[0].response.record(Nanos::SECOND)
         }),
         ("unsteady", Verdict::Doubtful, |r| {
-            r.seconds
-                .iter_mut()
-                .take(5)
-                .for_each(|s| s.counts = orders(0, 0));
-            r.seconds
-                .iter_mut()
-                .skip(5)
-                .for_each(|s| s.counts = orders(20, 0));
+            set_counts(r, 0.., orders(0, 0));
+            set_counts(r, 5.., orders(20, 0));
         }),
         ("not_served", Verdict::Valid, |r| {
-            (r.seconds[3].counts.failed, r.seconds[3].counts.offered) = (1, 11)
+            r.seconds
+                .edit(|s| (s[3].counts.failed, s[3].counts.offered) = (1, 11))
         }),
         ("not_served", Verdict::Doubtful, |r| {
-            (r.seconds[3].counts.dropped, r.seconds[3].counts.offered) = (2, 12)
+            r.seconds
+                .edit(|s| (s[3].counts.dropped, s[3].counts.offered) = (2, 12))
         }),
         ("event", Verdict::Invalid, |r| {
             let event = |at| Event {
@@ -267,9 +273,11 @@ fn a_growing_backlog_is_a_finding() {
         (vec!["backlog_grew".to_owned()], Verdict::Doubtful)
     );
     // Eleven in a hundred without an answer are too many.
-    record.seconds[9].counts.offered += 80;
-    record.seconds[9].in_flight += 80;
-    record.seconds[10].counts.dropped += 80;
+    record.seconds.edit(|seconds| {
+        seconds[9].counts.offered += 80;
+        seconds[9].in_flight += 80;
+        seconds[10].counts.dropped += 80;
+    });
     let point = only(&record);
     assert_eq!(
         (kinds(&point), point.verdict),
@@ -527,10 +535,14 @@ fn an_embedded_systems_cpu_is_not_called_the_generators() {
 fn damage(record: &mut Record, which: u8, value: u64) {
     let (at, rows) = (value as usize, record.seconds.len());
     match which {
-        0 => record.seconds.iter_mut().for_each(|s| s.txn = value as u32),
-        1 => record.seconds[at % rows].end = Nanos(value),
-        2 => record.seconds[at % rows].start = Nanos(value),
-        3 => record.seconds[at % rows].counts.committed = value >> 8,
+        0 => record
+            .seconds
+            .edit(|all| all.iter_mut().for_each(|s| s.txn = value as u32)),
+        1 => record.seconds.edit(|s| s[at % rows].end = Nanos(value)),
+        2 => record.seconds.edit(|s| s[at % rows].start = Nanos(value)),
+        3 => record
+            .seconds
+            .edit(|s| s[at % rows].counts.committed = value >> 8),
         4 => record.phases[0].end = Nanos(value),
         5 => record
             .phases
@@ -541,7 +553,7 @@ fn damage(record: &mut Record, which: u8, value: u64) {
         8 => record.points[0].offered_per_second = Some(f64::from_bits(value)),
         9 => record.windows[0].txn = value as u32,
         10 => record.subjects.clear(),
-        11 => record.seconds.truncate(at % 3),
+        11 => record.seconds.edit(|s| s.truncate(at % 3)),
         12 => record.phases.truncate(at % 3),
         13 => record.points[0].system = SubjectId(value as u32),
         14 => record.points.push(record.points[0].clone()),

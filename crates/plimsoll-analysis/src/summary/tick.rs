@@ -8,19 +8,23 @@ use super::stats::{self, Batch};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::lane::Counts;
-use plimsoll_record::{Phase, PhaseId, Point, Record, Second};
+use plimsoll_record::{PackedTick, Phase, PhaseId, Point, Record, SecondRef, Seconds};
 
 /// The rows of one tick in the pieces in which they lie in the record; there is at least one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TickRows<'a>(&'a [&'a [Second]]);
+pub(crate) struct TickRows<'a> {
+    seconds: &'a Seconds,
+    pieces: &'a [&'a [PackedTick]],
+}
 
 impl<'a> TickRows<'a> {
-    pub fn rows(self) -> impl Iterator<Item = &'a Second> {
-        self.0.iter().copied().flatten()
+    pub fn rows(self) -> impl Iterator<Item = SecondRef<'a>> {
+        let ticks = self.pieces.iter().copied().flatten();
+        ticks.flat_map(move |tick| self.seconds.rows_of(tick))
     }
 
     pub fn start(self) -> Nanos {
-        self.0[0][0].start
+        self.pieces[0][0].start
     }
 
     pub fn end(self) -> Nanos {
@@ -28,8 +32,8 @@ impl<'a> TickRows<'a> {
     }
 
     /// A tick of no length begins with the one after it, and is a part of that.
-    fn last(self) -> &'a Second {
-        &self.0[self.0.len() - 1][0]
+    fn last(self) -> &'a PackedTick {
+        &self.pieces[self.pieces.len() - 1][0]
     }
 
     pub fn lasts(self) -> Nanos {
@@ -46,7 +50,10 @@ impl<'a> TickRows<'a> {
     }
 
     pub fn total(self) -> Counts {
-        sum(self.rows().map(|row| &row.counts))
+        self.rows().fold(Counts::default(), |mut sum, row| {
+            sum.add(&row.counts);
+            sum
+        })
     }
 }
 
@@ -60,18 +67,22 @@ pub(crate) fn sum<'a>(counts: impl IntoIterator<Item = &'a Counts>) -> Counts {
 }
 
 /// A record's rows by phase, in time order, in pieces that lie together.
-pub(crate) struct Ticks<'a>(BTreeMap<PhaseId, Vec<&'a [Second]>>);
+pub(crate) struct Ticks<'a> {
+    seconds: &'a Seconds,
+    pieces: BTreeMap<PhaseId, Vec<&'a [PackedTick]>>,
+}
 
-fn time(piece: &[Second]) -> (Nanos, Nanos) {
+fn time(piece: &[PackedTick]) -> (Nanos, Nanos) {
     (piece[0].start, piece[0].end)
 }
 
 impl<'a> Ticks<'a> {
     pub fn of(record: &'a Record) -> Self {
-        let mut pieces: BTreeMap<PhaseId, Vec<&[Second]>> = BTreeMap::new();
+        let mut pieces: BTreeMap<PhaseId, Vec<&[PackedTick]>> = BTreeMap::new();
         // Rows of a tick mostly lie together, but need not.
         for piece in record
             .seconds
+            .ticks()
             .chunk_by(|a, b| (a.phase, a.start, a.end) == (b.phase, b.start, b.end))
         {
             pieces.entry(piece[0].phase).or_default().push(piece);
@@ -79,12 +90,19 @@ impl<'a> Ticks<'a> {
         pieces
             .values_mut()
             .for_each(|own| own.sort_by_key(|piece| time(piece)));
-        Self(pieces)
+        Self {
+            seconds: &record.seconds,
+            pieces,
+        }
     }
 
     pub fn of_phase(&self, phase: &Phase) -> impl Iterator<Item = TickRows<'_>> {
-        let own = self.0.get(&phase.id).map_or(&[][..], Vec::as_slice);
-        own.chunk_by(|a, b| a[0].start == b[0].start).map(TickRows)
+        let own = self.pieces.get(&phase.id).map_or(&[][..], Vec::as_slice);
+        own.chunk_by(|a, b| a[0].start == b[0].start)
+            .map(|pieces| TickRows {
+                seconds: self.seconds,
+                pieces,
+            })
     }
 }
 
@@ -213,10 +231,10 @@ mod tests {
             .iter()
             .find(|second| second.phase == phase.id && second.txn == 0)
             .unwrap()
-            .clone();
+            .to_second();
         let committed = first.counts.committed;
         // Wherever it stands, and whatever lies between the rows of a tick.
-        record.seconds.push(Second {
+        record.seconds.push(plimsoll_record::Second {
             end: first.start,
             ..first
         });

@@ -328,7 +328,7 @@ fn transactions(index: &Index, points: &[&Point]) -> Vec<TransactionSecond> {
                 sum.seconds = sum.seconds.max(tick.seconds());
                 for row in tick.rows().filter(|row| point.is_counted(row.txn as usize)) {
                     sum.completed = sum.completed.saturating_add(row.counts.completed());
-                    sum.response.merge(&row.response);
+                    sum.response.merge(&row.response());
                 }
             }
         }

@@ -246,7 +246,7 @@ fn jsonplus_of_fio_has_distributions_and_json_has_not() {
         record
             .windows
             .iter()
-            .zip(&record.seconds)
+            .zip(record.seconds.iter())
             .all(|(w, s)| w.response.count() == s.counts.committed)
     );
     let summary = summarise(record);
@@ -274,7 +274,7 @@ fn jsonplus_of_fio_has_distributions_and_json_has_not() {
         (0, 1, vec!["write".to_owned(), "sync".to_owned()])
     );
     assert_eq!(
-        total(&plain).committed - plain.seconds[1].counts.committed,
+        total(&plain).committed - plain.seconds.unpack()[1].counts.committed,
         13_648 + 13_652
     );
     assert!(
@@ -306,7 +306,7 @@ fn logs_of_fio_give_its_load_seconds() {
         record.seconds.len() >= 12,
         "six half seconds of two directions"
     );
-    assert_eq!(record.seconds[0].counts.committed, 11_612 / 2);
+    assert_eq!(record.seconds.unpack()[0].counts.committed, 11_612 / 2);
     let mean = record
         .reported
         .iter()
@@ -422,7 +422,7 @@ fn diskspd_gives_counts_seconds_and_its_percentiles() {
         (counts.committed, counts.bytes),
         (47_819 + 48_320, 391_733_248 + 395_837_440)
     );
-    assert_eq!(record.seconds[0].counts.committed, 22_000);
+    assert_eq!(record.seconds.unpack()[0].counts.committed, 22_000);
     assert_eq!(
         (record.points[0].users, fact(&record, "import.version")),
         (32, "2.1.0")

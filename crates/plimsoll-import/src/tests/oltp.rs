@@ -238,7 +238,7 @@ fn results_of_one_hammerdb_log_are_points_by_virtual_users() {
 #[test]
 fn errors_of_hammerdb_belong_to_their_run() {
     let record = of(&["hammerdb_errors.txt"]).record;
-    let counts = record.seconds[0].counts;
+    let counts = record.seconds.unpack()[0].counts;
     assert_eq!(
         (counts.committed, counts.failed, counts.offered),
         (2602 * 30, 2, 2602 * 30 + 2)

@@ -179,7 +179,7 @@ fn sysbench_0_4_and_0_5_have_response_times_and_rates() {
         (total(&newer).committed, newer.record.points[0].users),
         (354_087, 64)
     );
-    let first = &newer.record.seconds[0];
+    let first = &newer.record.seconds.unpack()[0];
     assert_eq!(
         (first.counts.committed, first.end.as_secs_f64()),
         (12_270, 2.0)

@@ -98,7 +98,7 @@ fn version_1_1_is_read() {
         reported(&record, "", "latency 95th percentile").printed,
         "5.99"
     );
-    assert_eq!(record.seconds[0].counts.committed, 740);
+    assert_eq!(record.seconds.unpack()[0].counts.committed, 740);
     assert_eq!(
         record.points[0].parameters["queries"],
         "14 read, 4 write, 2 other"
@@ -138,7 +138,7 @@ fn tests_without_sql_have_their_names_figures_and_seconds() {
     );
     assert_eq!(record.points[0].parameters["block size"], "1KiB");
     // 1723.08 MiB/s in blocks of 1 KiB.
-    assert_eq!(record.seconds[0].counts.committed, 1_764_434);
+    assert_eq!(record.seconds.unpack()[0].counts.committed, 1_764_434);
     let cpu = of(&["sysbench_cpu.txt"]).record;
     assert_eq!(
         (

@@ -29,8 +29,7 @@ pub fn coarse_bounds(bucket: u32) -> (Nanos, Nanos) {
     (Nanos(low), Nanos(low.saturating_add(width)))
 }
 
-/// A histogram with sixteen buckets to the octave, sparse and small: an empty one takes one machine word. A run of hours has
-/// a million seconds, most of them read without their histograms.
+/// A histogram with sixteen buckets to the octave, sparse and small: an empty one takes one machine word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CoarseHist(Option<Box<Coarse>>);
 
@@ -56,30 +55,6 @@ impl Coarse {
             }
             _ => self.buckets.push((bucket, n)),
         }
-    }
-
-    fn put(&mut self, bucket: u64, n: u64) -> Result<(), HistError> {
-        // 64..1024: exponents 4..63, the only ones whose middle is defined.
-        if !(64..1024).contains(&bucket) {
-            return Err(HistError::Encoding(format!(
-                "bucket {bucket} does not exist"
-            )));
-        }
-        // Buckets are stored in rising order.
-        self.buckets.push((bucket as u32, n));
-        Ok(())
-    }
-
-    /// Itself, where sums of counts cannot overflow.
-    fn checked(self) -> Result<CoarseHist, HistError> {
-        let total = self
-            .buckets
-            .iter()
-            .try_fold(0u64, |sum, (_, n)| sum.checked_add(*n));
-        total
-            .filter(|total| *total < 1 << 62)
-            .map(|_| self.into())
-            .ok_or_else(|| HistError::Encoding("count overflows".into()))
     }
 }
 
@@ -217,29 +192,66 @@ impl CoarseHist {
         out
     }
 
-    pub fn decode(mut bytes: &[u8]) -> Result<Self, HistError> {
-        let sum = u128::from(number(&mut bytes)?);
-        let max = Nanos(number(&mut bytes)?);
-        let mut coarse = Coarse {
-            sum,
-            max,
-            buckets: Vec::with_capacity(bytes.len()),
-        };
-        if bytes.is_empty() {
-            return coarse.checked();
+    pub fn decode(bytes: &[u8]) -> Result<Self, HistError> {
+        Self::check(bytes)?;
+        Self::unpack(bytes)
+    }
+
+    /// Whether sums of the counts of what was packed cannot overflow, and [`Self::unpack`] can read it.
+    pub(crate) fn check(bytes: &[u8]) -> Result<(), HistError> {
+        let mut total = 0u64;
+        read_packed(bytes, |_, n| total = total.saturating_add(n))?;
+        match total < 1 << 62 {
+            true => Ok(()),
+            false => Err(HistError::Encoding("count overflows".into())),
         }
-        let mut bucket = number(&mut bytes)?;
-        let mut halves = Nibbles { bytes, place: 0 };
-        while !halves.is_empty() {
-            let n = halves.number()?;
-            if n > 0 {
-                coarse.put(bucket, n)?;
-                bucket += 1;
-            } else if !halves.is_empty() {
-                bucket = bucket.saturating_add(halves.number()?).saturating_add(1);
-            }
+    }
+
+    /// What [`Self::encode`] packed, with counts of any size.
+    pub(crate) fn unpack(bytes: &[u8]) -> Result<Self, HistError> {
+        let mut buckets = Vec::with_capacity(bytes.len());
+        let PackedTotals { sum, max } = read_packed(bytes, |bucket, n| buckets.push((bucket, n)))?;
+        let sum = u128::from(sum);
+        Ok(Coarse { buckets, sum, max }.into())
+    }
+}
+
+/// What a packed histogram begins with.
+struct PackedTotals {
+    sum: u64,
+    max: Nanos,
+}
+
+/// Reads what [`CoarseHist::encode`] packed: buckets that hold something, in rising order, with their counts.
+fn read_packed(mut bytes: &[u8], mut put: impl FnMut(u32, u64)) -> Result<PackedTotals, HistError> {
+    let totals = PackedTotals {
+        sum: number(&mut bytes)?,
+        max: Nanos(number(&mut bytes)?),
+    };
+    if bytes.is_empty() {
+        return Ok(totals);
+    }
+    let mut bucket = number(&mut bytes)?;
+    let mut halves = Nibbles { bytes, place: 0 };
+    while !halves.is_empty() {
+        let n = halves.number()?;
+        if n > 0 {
+            put(checked_bucket(bucket)?, n);
+            bucket += 1;
+        } else if !halves.is_empty() {
+            bucket = bucket.saturating_add(halves.number()?).saturating_add(1);
         }
-        coarse.checked()
+    }
+    Ok(totals)
+}
+
+/// 64..1024: exponents 4..63, the only ones whose middle is defined.
+fn checked_bucket(bucket: u64) -> Result<u32, HistError> {
+    match (64..1024).contains(&bucket) {
+        true => Ok(bucket as u32),
+        false => Err(HistError::Encoding(format!(
+            "bucket {bucket} does not exist"
+        ))),
     }
 }
 
@@ -264,18 +276,22 @@ impl Nibbles<'_> {
 
     fn number(&mut self) -> Result<u64, HistError> {
         let mut n = 0u64;
-        for shift in (0..63).step_by(3) {
+        for shift in (0..64).step_by(3) {
             let byte = self.bytes.get(self.place / 2);
             let byte = byte.ok_or_else(|| HistError::Encoding("ends inside a number".into()))?;
             let half = byte >> (self.place % 2 * 4);
             self.place += 1;
-            n |= u64::from(half & 7) << shift;
+            let bits = u64::from(half & 7);
+            if bits << shift >> shift != bits {
+                break;
+            }
+            n |= bits << shift;
             if half & 8 == 0 {
                 return Ok(n);
             }
         }
         Err(HistError::Encoding(
-            "a number is longer than 63 bits".into(),
+            "a number is longer than 64 bits".into(),
         ))
     }
 }

@@ -46,14 +46,14 @@ fn phases_of(record: &Record, host_point: &HostPoint) -> Vec<HostPhase> {
     let phases = record.phases.iter();
     let under_load = phases.filter(|phase| is_of_point(phase.point) && phase.kind.is_under_load());
     let phases = under_load.map(|phase| {
-        let seconds = record.seconds.iter();
-        let starts = seconds.filter(|second| second.phase == phase.id);
+        let ticks = record.seconds.ticks().iter();
+        let starts = ticks.filter(|tick| tick.phase == phase.id);
         HostPhase {
             host: host_point.host,
             id: phase.id,
             kind: phase.kind.name(),
             is_complete: phase.complete,
-            starts: starts.map(|second| second.start).collect(),
+            starts: starts.map(|tick| tick.start).collect(),
         }
     });
     phases.collect()
@@ -63,11 +63,12 @@ fn cut(record: &mut Record, phase: &HostPhase, seconds: usize) {
     let kept: HashSet<Nanos> = phase.starts.iter().copied().take(seconds).collect();
     record
         .seconds
-        .retain(|second| second.phase != phase.id || kept.contains(&second.start));
+        .retain_ticks(|tick| tick.phase != phase.id || kept.contains(&tick.start));
     // Percentiles come from the seconds that are left, on all hosts.
     record.windows.retain(|window| window.phase != phase.id);
-    let left = record.seconds.iter().filter(|it| it.phase == phase.id);
-    let Some(end) = left.map(|second| second.end).max() else {
+    let ticks = record.seconds.ticks().iter();
+    let left = ticks.filter(|tick| tick.phase == phase.id);
+    let Some(end) = left.map(|tick| tick.end).max() else {
         record.phases.retain(|known| known.id != phase.id);
         return;
     };

@@ -70,7 +70,7 @@ fn load(record: &mut Record, ids: &Renumbering<'_>) -> Renumbered {
         it.point.iter_mut().try_for_each(|point| ids.point(point))?;
         ids.times([&mut it.start, &mut it.end]);
     }
-    for it in &mut record.seconds {
+    for it in record.seconds.ticks_mut() {
         ids.phase(&mut it.phase)?;
         ids.subject(&mut it.subject);
         ids.times([&mut it.start, &mut it.end]);

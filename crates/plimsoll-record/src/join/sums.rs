@@ -95,8 +95,11 @@ fn add_up_blocks(record: &mut Record) {
     });
     let windows = std::mem::take(&mut record.windows);
     record.windows = add_up_windows(windows, &phases);
-    let seconds = std::mem::take(&mut record.seconds);
-    record.seconds = add_up_seconds(seconds, &phases);
+    if !phases.is_empty() {
+        record
+            .seconds
+            .edit(|seconds| add_up_seconds(seconds, &phases));
+    }
 }
 
 fn add_up_points(points: Vec<Point>, same: &HashMap<PointId, PointId>) -> Vec<Point> {
@@ -165,11 +168,11 @@ fn add_up_windows(windows: Vec<Window>, phases: &HashMap<PhaseId, PhaseId>) -> V
 }
 
 /// The n-th second of each host is one: they began at the same time.
-fn add_up_seconds(seconds: Vec<Second>, phases: &HashMap<PhaseId, PhaseId>) -> Vec<Second> {
+fn add_up_seconds(seconds: &mut Vec<Second>, phases: &HashMap<PhaseId, PhaseId>) {
     let mut all: Vec<Second> = Vec::new();
     let mut numbers: BTreeMap<(PhaseId, SubjectId, u32), u32> = BTreeMap::new();
     let mut first: BTreeMap<(PhaseId, SubjectId, u32, u32), usize> = BTreeMap::new();
-    for mut second in seconds {
+    for mut second in std::mem::take(seconds) {
         let Some(phase) = phases.get(&second.phase) else {
             all.push(second);
             continue;
@@ -193,7 +196,7 @@ fn add_up_seconds(seconds: Vec<Second>, phases: &HashMap<PhaseId, PhaseId>) -> V
             }
         }
     }
-    all
+    *seconds = all;
 }
 
 /// The reports of all hosts' drives: those of others belong to the second of the first host's that is nearest.

@@ -157,7 +157,9 @@ fn a_point_that_one_host_left_early_is_as_long_on_all() {
         .collect();
     let last = *starts.last().unwrap();
     assert!(starts.len() > 2);
-    short.seconds.retain(|it| it.phase != id || it.start < last);
+    short
+        .seconds
+        .retain_ticks(|it| it.phase != id || it.start < last);
     let same = |at: Nanos| at;
     let joined = joined_of(vec![
         on_host("n1", whole.clone(), &same),

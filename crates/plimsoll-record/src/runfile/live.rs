@@ -208,12 +208,12 @@ fn live_second(row: &Row<'_>) -> rusqlite::Result<LiveSecond> {
     let mut response = CoarseHist::default();
     for (_, added) in &of_types {
         counts.add(added);
-        let (responses, _) = take_times(&mut times).map_err(|what| meaningless("times", what))?;
-        response.merge(&responses);
+        let of_type = take_times(&mut times).map_err(|what| meaningless("times", what))?;
+        response.merge(&of_type.response());
     }
     // What ended in this second, whenever it was due.
     while let Some(earlier) = take_earlier(&mut times).map_err(|what| meaningless("times", what))? {
-        response.merge(&earlier.response);
+        response.merge(&earlier.times.response());
     }
     Ok(LiveSecond {
         ordinal: row.get(0)?,

@@ -7,35 +7,21 @@
 use crate::hist::CoarseHist;
 use crate::lane::{Counts, LateTimes, TickPlace, TransactionStats};
 use crate::leb128;
+use crate::seconds::PackedTimes;
 use plimsoll_plan::schedule::PhaseKind;
 
 use super::row::BadRow;
 
-/// In the order in which a row has them: what is mostly zero comes last.
+/// A type and its counts, without the zeros at the end.
 fn numbers(txn: usize, counts: &Counts) -> Vec<u64> {
-    let Counts {
-        offered,
-        committed,
-        rolled_back,
-        failed,
-        dropped,
-        retries,
-        round_trips,
-        bytes,
-    } = *counts;
-    let all = [
-        txn as u64,
-        offered,
-        committed,
-        round_trips,
-        rolled_back,
-        retries,
-        failed,
-        dropped,
-        bytes,
-    ];
-    let last = all.iter().rposition(|n| *n > 0).unwrap_or_default();
-    all[..=last].to_vec()
+    let counts = counts.to_array();
+    let used = counts
+        .iter()
+        .rposition(|n| *n > 0)
+        .map_or(0, |last| last + 1);
+    let mut all = vec![txn as u64];
+    all.extend(&counts[..used]);
+    all
 }
 
 /// No tick has as many, not even one that is all of an imported run.
@@ -76,27 +62,8 @@ fn take_counts<'b>(bytes: &'b [u8], rest: &mut &'b [u8]) -> Option<(usize, Count
             // What is added up later must not overflow.
             b']' if digits > 0 && all.iter().all(|n| *n < MOST) => {
                 *rest = &bytes[i + 1..];
-                let [
-                    txn,
-                    offered,
-                    committed,
-                    round_trips,
-                    rolled_back,
-                    retries,
-                    failed,
-                    dropped,
-                    bytes,
-                ] = all;
-                let counts = Counts {
-                    offered,
-                    committed,
-                    rolled_back,
-                    failed,
-                    dropped,
-                    retries,
-                    round_trips,
-                    bytes,
-                };
+                let [txn, counts @ ..] = all;
+                let counts = Counts::from_array(counts);
                 return Some((usize::try_from(txn).ok()?, counts));
             }
             _ => return None,
@@ -152,25 +119,27 @@ fn put(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Response and service times of the next type.
-pub(super) fn take_times(times: &mut &[u8]) -> Result<(CoarseHist, Option<CoarseHist>), BadRow> {
-    let response = decode(take(times)?)?;
+/// Response and service times of the next type, checked.
+pub(super) fn take_times<'b>(times: &mut &'b [u8]) -> Result<PackedTimes<'b>, BadRow> {
+    let response = take(times)?;
+    check(response)?;
     let service = take(times)?;
-    let differs = !service.is_empty();
-    Ok((response, differs.then(|| decode(service)).transpose()?))
+    if !service.is_empty() {
+        check(service)?;
+    }
+    Ok(PackedTimes::new(response, service))
 }
 
 /// Times of transactions of one type that were due in an earlier tick.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct EarlierTimes {
+pub(super) struct EarlierTimes<'b> {
     pub place: TickPlace,
     pub txn: usize,
-    pub response: CoarseHist,
-    pub service: Option<CoarseHist>,
+    pub times: PackedTimes<'b>,
 }
 
 /// The next ones; `None` at the end.
-pub(super) fn take_earlier(times: &mut &[u8]) -> Result<Option<EarlierTimes>, BadRow> {
+pub(super) fn take_earlier<'b>(times: &mut &'b [u8]) -> Result<Option<EarlierTimes<'b>>, BadRow> {
     if times.is_empty() {
         return Ok(None);
     }
@@ -181,17 +150,12 @@ pub(super) fn take_earlier(times: &mut &[u8]) -> Result<Option<EarlierTimes>, Ba
     let place = phase.zip(ordinal);
     let place = place.map(|(phase, ordinal)| TickPlace { phase, ordinal });
     let (place, txn) = place.zip(txn).ok_or("it has times of no second")?;
-    let (response, service) = take_times(times)?;
-    Ok(Some(EarlierTimes {
-        place,
-        txn,
-        response,
-        service,
-    }))
+    let times = take_times(times)?;
+    Ok(Some(EarlierTimes { place, txn, times }))
 }
 
-fn decode(bytes: &[u8]) -> Result<CoarseHist, BadRow> {
-    CoarseHist::decode(bytes).map_err(|error| error.to_string())
+fn check(hist: &[u8]) -> Result<(), BadRow> {
+    CoarseHist::check(hist).map_err(|error| error.to_string())
 }
 
 fn take<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], BadRow> {
@@ -257,12 +221,14 @@ mod tests {
             for (txn, tally) in tallies.iter().enumerate().filter(|(_, tally)| has_any(tally)) {
                 prop_assert_eq!(back.next(), Some((txn, tally.counts)));
                 let service = tally.differing_service().map(|hist| hist.coarse());
-                prop_assert_eq!(take_times(&mut times), Ok((tally.response.coarse(), service)));
+                let read = take_times(&mut times).unwrap();
+                prop_assert_eq!((read.response(), read.service()), (tally.response.coarse(), service));
             }
             for (txn, tally) in earlier.tallies.iter().enumerate().filter(|(_, tally)| !tally.response.is_empty()) {
                 let service = tally.differing_service().map(|hist| hist.coarse());
-                let response = tally.response.coarse();
-                prop_assert_eq!(take_earlier(&mut times), Ok(Some(EarlierTimes { place, txn, response, service })));
+                let read = take_earlier(&mut times).unwrap().unwrap();
+                prop_assert_eq!((read.place, read.txn), (place, txn));
+                prop_assert_eq!((read.times.response(), read.times.service()), (tally.response.coarse(), service));
             }
             prop_assert_eq!(take_earlier(&mut times), Ok(None));
             prop_assert!(back.next().is_none());

@@ -6,8 +6,8 @@ use std::thread::ScopedJoinHandle;
 
 use crate::hist::CoarseHist;
 use crate::{
-    Event, Integrity, Phase, PhaseId, Point, Record, RunStatus, Second, Series, SubjectId, WaitRow,
-    Window,
+    Event, Integrity, Phase, PhaseId, Point, Record, RunStatus, Seconds, Series, SubjectId,
+    WaitRow, Window,
 };
 use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::units::Nanos;
@@ -196,7 +196,7 @@ struct MergedSeconds {
 }
 
 /// Windows of phases that were not closed, merged from their seconds.
-fn merged_windows(closed: &HashSet<PhaseId>, phases: &[Phase], seconds: &[Second]) -> Vec<Window> {
+fn merged_windows(closed: &HashSet<PhaseId>, phases: &[Phase], seconds: &Seconds) -> Vec<Window> {
     // Mostly there is nothing to do, which is known without reading a million seconds.
     let is_open = |phase: &Phase| phase.point.is_some() && !closed.contains(&phase.id);
     if !phases
@@ -206,18 +206,17 @@ fn merged_windows(closed: &HashSet<PhaseId>, phases: &[Phase], seconds: &[Second
         return Vec::new();
     }
     let mut merged: BTreeMap<(PhaseId, SubjectId, u32), MergedSeconds> = BTreeMap::new();
-    for second in seconds {
-        if closed.contains(&second.phase) {
-            continue;
-        }
+    let ticks = seconds.ticks().iter();
+    let open = ticks.filter(|tick| !closed.contains(&tick.phase));
+    for second in open.flat_map(|tick| seconds.rows_of(tick)) {
         let window = merged
             .entry((second.phase, second.subject, second.txn))
             .or_default();
-        window.response.merge(&second.response);
-        window
-            .service
-            .merge(second.service.as_ref().unwrap_or(&second.response));
-        window.differs |= second.service.is_some();
+        let response = second.response();
+        let service = second.service();
+        window.response.merge(&response);
+        window.service.merge(service.as_ref().unwrap_or(&response));
+        window.differs |= service.is_some();
     }
     // A phase whose seconds hold no times has no distribution, coarse or not.
     merged.retain(|_, window| window.response.count() > 0);

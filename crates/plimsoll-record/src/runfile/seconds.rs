@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::hist::CoarseHist;
 use crate::lane::{Counts, TickPlace};
-use crate::{Phase, PhaseId, Point, PointId, Second, SubjectId};
+use crate::{PackedTick, PackedTimes, Phase, PhaseId, Point, PointId, Seconds, SubjectId};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row};
 
-use super::outcomes::{EarlierTimes, decode_counts, take_earlier, take_times};
+use super::outcomes::{decode_counts, take_earlier, take_times};
 use super::row::{BadRow, ValueBudget, meaningless, rows};
 
 /// A phase under load.
@@ -43,39 +42,44 @@ pub(super) fn load_phases(phases: &[Phase], points: &[Point]) -> LoadPhases {
 }
 
 /// A row for every tick and type: a type without outcomes has zeros, not a gap.
-pub(super) fn seconds(db: &Connection, phases: &LoadPhases) -> Result<Vec<Second>, BadRow> {
-    let mut seconds: Vec<Second> = Vec::new();
+pub(super) fn seconds(db: &Connection, phases: &LoadPhases) -> Result<Seconds, BadRow> {
+    let mut seconds = Seconds::default();
     let mut lanes = LaneTicks::default();
     let mut outcomes = Vec::new();
+    let mut earlier = EarlierRows::default();
     let sql =
         "SELECT phase, subject, start_ns, end_ns, in_flight, counts, times FROM tick ORDER BY id";
     let mut budget = ValueBudget::of_file(db)?;
     rows(db, sql, |row| {
-        let first = seconds.len();
-        add_empty(row, phases, &mut seconds, &mut budget)?;
-        let lane = seconds.get(first).and_then(|second| {
-            let phase = phases.get(&second.phase)?;
-            Some((phase.point, second.subject, phase.kind))
+        let tick = tick(row)?;
+        let phase = phases.get(&tick.phase);
+        let types = phase.map_or(0, |phase| phase.types);
+        budget.take("txns", types)?;
+        let lane = phase.filter(|_| types > 0).map(|phase| {
+            let lane = LaneKey {
+                point: phase.point,
+                system: tick.subject,
+            };
+            lanes.add(lane, phase.kind, seconds.ticks().len());
+            seconds.begin(&tick);
+            lane
         });
-        if let Some((point, system, phase)) = lane {
-            let key = LaneKey { point, system };
-            lanes.add(key, phase, first);
-        }
         let mut times = row.get_ref(6)?.as_blob_or_null()?.unwrap_or_default();
-        put_outcomes(row, &mut times, &mut outcomes, &mut seconds[first..])?;
-        while let Some(earlier) =
+        let of_types = outcomes_of_types(row, types, &mut times, &mut outcomes)?;
+        for (txn, outcome) in of_types.iter().enumerate() {
+            seconds.push_row(txn as u32, outcome.counts, outcome.times);
+        }
+        while let Some(late) =
             take_earlier(&mut times).map_err(|what| meaningless("times", what))?
         {
-            let key = lane.map(|(point, system, _)| LaneKey { point, system });
-            put_earlier(
-                &earlier,
-                key.and_then(|key| lanes.first(key, earlier.place)),
-                &mut seconds,
-            )?;
+            let tick = lane.and_then(|lane| lanes.tick(lane, late.place));
+            let tick = tick.filter(|_| late.txn < types);
+            let tick = tick.ok_or_else(|| meaningless("times", "of a second without a row"))?;
+            earlier.add(tick, late.txn as u32, late.times);
         }
         Ok(())
     })
-    .map(|_: Vec<()>| seconds)
+    .map(|_: Vec<()>| earlier.add_to(seconds))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -84,89 +88,110 @@ struct LaneKey {
     system: SubjectId,
 }
 
-/// Where the rows of a lane's ticks begin.
+/// Places of a lane's ticks.
 #[derive(Default)]
 struct LaneTicks(HashMap<(LaneKey, PhaseKind), Vec<usize>>);
 
 impl LaneTicks {
-    fn add(&mut self, lane: LaneKey, phase: PhaseKind, first: usize) {
-        self.0.entry((lane, phase)).or_default().push(first);
+    fn add(&mut self, lane: LaneKey, phase: PhaseKind, tick: usize) {
+        self.0.entry((lane, phase)).or_default().push(tick);
     }
 
-    fn first(&self, lane: LaneKey, place: TickPlace) -> Option<usize> {
+    fn tick(&self, lane: LaneKey, place: TickPlace) -> Option<usize> {
         let ticks = self.0.get(&(lane, place.phase))?;
         ticks.get(place.ordinal as usize).copied()
     }
 }
 
-/// Times of what was due in an earlier tick, into the rows of that, which begin at `first`.
-fn put_earlier(
-    earlier: &EarlierTimes,
-    first: Option<usize>,
-    seconds: &mut [Second],
-) -> rusqlite::Result<()> {
-    let EarlierTimes {
-        place: _,
-        txn,
-        response,
-        service,
-    } = earlier;
-    let row = first.and_then(|first| seconds.get_mut(first..)?.get_mut(*txn));
-    let second = row
-        .filter(|second| second.txn as usize == *txn)
-        .ok_or_else(|| meaningless("times", "of a second without a row"))?;
-    second.add_times(response, service.as_ref());
-    Ok(())
+/// Times of what was due in earlier ticks, packed.
+#[derive(Default)]
+struct EarlierRows {
+    rows: Vec<EarlierRow>,
+    times: Vec<u8>,
 }
 
-/// The outcomes of a tick, into its rows; what is left of `times` is of ticks before.
-fn put_outcomes(
+struct EarlierRow {
+    /// The place of its tick.
+    tick: usize,
+    txn: u32,
+    /// Where its times begin.
+    times: usize,
+}
+
+impl EarlierRows {
+    fn add(&mut self, tick: usize, txn: u32, times: PackedTimes<'_>) {
+        self.rows.push(EarlierRow {
+            tick,
+            txn,
+            times: self.times.len(),
+        });
+        times.put(&mut self.times);
+    }
+
+    /// The seconds with these times.
+    fn add_to(mut self, seconds: Seconds) -> Seconds {
+        if self.rows.is_empty() {
+            return seconds;
+        }
+        self.rows.sort_by_key(|row| (row.tick, row.txn));
+        let mut left = self.rows.iter().peekable();
+        let mut whole = Seconds::default();
+        for (place, tick) in seconds.ticks().iter().enumerate() {
+            whole.begin(tick);
+            for row in seconds.rows_of(tick) {
+                let mut sum = None;
+                while let Some(more) =
+                    left.next_if(|more| (more.tick, more.txn) == (place, row.txn))
+                {
+                    let times = PackedTimes::take(&mut &self.times[more.times..]);
+                    sum.get_or_insert_with(|| row.to_second())
+                        .add_times(times.unwrap_or_default());
+                }
+                match sum {
+                    Some(second) => whole.push(second),
+                    None => whole.push_row(row.txn, row.counts, row.times),
+                }
+            }
+        }
+        whole
+    }
+}
+
+/// What ended in a tick of one type.
+#[derive(Clone, Copy, Default)]
+struct Outcome<'b> {
+    counts: Counts,
+    times: PackedTimes<'b>,
+}
+
+/// The outcomes of a tick by type; what is left of `times` is of ticks before.
+fn outcomes_of_types<'b>(
     row: &Row<'_>,
-    times: &mut &[u8],
+    types: usize,
+    times: &mut &'b [u8],
     outcomes: &mut Vec<(usize, Counts)>,
-    seconds: &mut [Second],
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<Vec<Outcome<'b>>> {
     let text = row.get_ref(5)?.as_str()?;
     decode_counts(text, outcomes).ok_or_else(|| meaningless("counts", text))?;
+    let mut of_types = vec![Outcome::default(); types];
     for (txn, counts) in outcomes.drain(..) {
-        let second = seconds
+        let outcome = of_types
             .get_mut(txn)
             .ok_or_else(|| meaningless("txn", txn))?;
-        second.counts = counts;
-        (second.response, second.service) =
-            take_times(times).map_err(|what| meaningless("times", what))?;
+        let times = take_times(times).map_err(|what| meaningless("times", what))?;
+        *outcome = Outcome { counts, times };
     }
-    Ok(())
-}
-
-/// A second without outcomes for each type of the tick's point.
-fn add_empty(
-    row: &Row<'_>,
-    phases: &LoadPhases,
-    seconds: &mut Vec<Second>,
-    budget: &mut ValueBudget,
-) -> rusqlite::Result<()> {
-    let empty = empty_second(row)?;
-    let types = phases.get(&empty.phase).map_or(0, |phase| phase.types);
-    budget.take("txns", types)?;
-    seconds.extend((0..types).map(|txn| Second {
-        txn: txn as u32,
-        ..empty.clone()
-    }));
-    Ok(())
+    Ok(of_types)
 }
 
 /// Columns as [`seconds`] selects them.
-fn empty_second(row: &Row<'_>) -> rusqlite::Result<Second> {
-    Ok(Second {
+fn tick(row: &Row<'_>) -> rusqlite::Result<PackedTick> {
+    Ok(PackedTick {
         phase: row.get(0)?,
         subject: row.get(1)?,
-        txn: 0,
         start: Nanos(row.get(2)?),
         end: Nanos(row.get(3)?),
-        counts: Counts::default(),
         in_flight: row.get(4)?,
-        response: CoarseHist::default(),
-        service: None,
+        rows: 0..0,
     })
 }

@@ -50,8 +50,8 @@ fn comes_back(mut record: Record) {
     let mut back = read(&path).unwrap();
     back.windows.retain(|window| !window.coarse);
     // Every type of a second has a row in the file.
-    record.seconds.retain(has_outcomes);
-    back.seconds.retain(has_outcomes);
+    record.seconds.edit(|seconds| seconds.retain(has_outcomes));
+    back.seconds.edit(|seconds| seconds.retain(has_outcomes));
     assert!(matches!(back.integrity, Integrity::Intact { .. }));
     assert_eq!(back.series.len(), record.series.len());
     back.series
@@ -69,8 +69,8 @@ fn comes_back(mut record: Record) {
     assert_eq!(back.seconds.len(), record.seconds.len());
     back.seconds
         .iter()
-        .zip(&record.seconds)
-        .for_each(|(back, second)| assert_eq!(back, second));
+        .zip(record.seconds.iter())
+        .for_each(|(back, second)| assert_eq!(back.to_second(), second.to_second()));
     assert!(back.windows == record.windows, "windows");
     assert!(back == record, "another field");
     assert!(
@@ -88,9 +88,11 @@ fn put_in_stored_order(record: &mut Record) {
         .facts
         .sort_by(|a, b| (a.subject, &a.key).cmp(&(b.subject, &b.key)));
     // Equal histograms are stored once, whatever made them equal.
-    for second in &mut record.seconds {
-        second.service = second.service.take().filter(|s| *s != second.response);
-    }
+    record.seconds.edit(|seconds| {
+        for second in seconds {
+            second.service = second.service.take().filter(|s| *s != second.response);
+        }
+    });
     for window in &mut record.windows {
         window.service = window.service.take().filter(|s| *s != window.response);
     }
@@ -461,7 +463,7 @@ proptest! {
 #[test]
 fn a_coarse_histogram_is_its_own_coarse_form() {
     for record in [fixture::record(), fixture::single_point()] {
-        for second in record.seconds {
+        for second in record.seconds.unpack() {
             let again: CoarseHist = second.response.to_hist().coarse();
             assert_eq!(again, second.response);
         }
@@ -473,7 +475,7 @@ fn time_without_a_server_comes_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.plimsoll");
     let mut record = fixture::single_point();
-    let second = record.seconds[0].clone();
+    let second = record.seconds.ticks()[0].clone();
     let absence = Absence {
         server: Nanos::from_millis(700),
         connections: Nanos::from_millis(2_100),

@@ -122,13 +122,13 @@ fn add_second(row: &Row<'_>, add: &mut dyn FnMut(AddedSecond)) -> rusqlite::Resu
     decode_counts(text, &mut of_types).ok_or_else(|| meaningless("counts", text))?;
     let mut times = row.get_ref(4)?.as_blob_or_null()?.unwrap_or_default();
     for (txn, counts) in of_types {
-        let (response, _) = take_times(&mut times).map_err(|what| meaningless("times", what))?;
+        let of_type = take_times(&mut times).map_err(|what| meaningless("times", what))?;
         add(AddedSecond {
             system: row.get(1)?,
             point: row.get(2)?,
             txn,
             counts,
-            response,
+            response: of_type.response(),
         });
     }
     while let Some(earlier) = take_earlier(&mut times).map_err(|what| meaningless("times", what))? {
@@ -137,7 +137,7 @@ fn add_second(row: &Row<'_>, add: &mut dyn FnMut(AddedSecond)) -> rusqlite::Resu
             point: row.get(2)?,
             txn: earlier.txn,
             counts: Counts::default(),
-            response: earlier.response,
+            response: earlier.times.response(),
         });
     }
     row.get(0)

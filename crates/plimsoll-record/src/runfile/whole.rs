@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use crate::hist::CoarseHist;
 use crate::join::{Renumbering, renumber};
 use crate::lane::{LaneSecond, TransactionStats};
 use crate::metric::Metric;
-use crate::{Phase, PhaseId, Record, RunInfo, Sample, Second, Series, Subject, SubjectId};
+use crate::{Phase, PhaseId, Record, RunInfo, Sample, Seconds, Series, Subject, SubjectId};
 use plimsoll_plan::RecordedPlan;
 use plimsoll_plan::schedule::{PhaseKind, Tick};
 use plimsoll_plan::units::Nanos;
@@ -186,11 +185,11 @@ fn samples(series: &[Series]) -> Vec<(SubjectId, Metric, Sample)> {
 
 /// A record's seconds as a lane would have reported them. A tick of no length begins with the one that follows it.
 fn ticks(
-    seconds: &[Second],
+    seconds: &Seconds,
     kinds: &BTreeMap<PhaseId, PhaseKind>,
 ) -> Vec<(PhaseId, SubjectId, LaneSecond)> {
     let mut ticks: BTreeMap<(PhaseId, SubjectId, Nanos, Nanos), LaneSecond> = BTreeMap::new();
-    for second in seconds {
+    for second in seconds.iter() {
         let phase = kinds
             .get(&second.phase)
             .copied()
@@ -203,13 +202,13 @@ fn ticks(
         let lane = ticks
             .entry((second.phase, second.subject, second.start, second.end))
             .or_insert_with(|| LaneSecond::new(tick, second.in_flight, Vec::new()));
-        let service = second.service.as_ref().map(CoarseHist::to_hist);
+        let service = second.service().map(|service| service.to_hist());
         let place = second.txn as usize;
         if lane.tallies.len() <= place {
             lane.tallies.resize(place + 1, TransactionStats::default());
         }
         lane.tallies[place] =
-            TransactionStats::new(second.counts, second.response.to_hist(), service);
+            TransactionStats::new(second.counts, second.response().to_hist(), service);
     }
     ticks
         .into_iter()

@@ -1,13 +1,16 @@
 //! One row for each second and transaction type, and one for each sample of each metric.
 
 use plimsoll_plan::units::Nanos;
-use plimsoll_record::{Phase, Point, Record, Sample, Second, Series, Subject};
+use plimsoll_record::hist::CoarseHist;
+use plimsoll_record::{Phase, Point, Record, Sample, SecondRef, Series, Subject};
 
 use crate::subject;
 use crate::table::Table;
 
 pub(crate) struct SecondRow<'a> {
-    second: &'a Second,
+    second: SecondRef<'a>,
+    response: CoarseHist,
+    service: Option<CoarseHist>,
     phase: &'a Phase,
     point: Option<&'a Point>,
     system: &'a str,
@@ -15,12 +18,14 @@ pub(crate) struct SecondRow<'a> {
 
 impl<'a> SecondRow<'a> {
     /// `None` of a second whose phase the record does not have.
-    fn of(record: &'a Record, second: &'a Second) -> Option<Self> {
+    fn of(record: &'a Record, second: SecondRef<'a>) -> Option<Self> {
         let mut phases = record.phases.iter();
         let phase = phases.find(|phase| phase.id == second.phase)?;
         let mut points = record.points.iter();
         Some(Self {
             second,
+            response: second.response(),
+            service: second.service(),
             phase,
             point: points.find(|point| Some(point.id) == phase.point),
             system: subject::name(record, second.subject),
@@ -32,11 +37,11 @@ impl<'a> SecondRow<'a> {
     }
 
     fn response(&self, quantile: f64) -> Option<f64> {
-        ms(self.second.response.quantile(quantile))
+        ms(self.response.quantile(quantile))
     }
 
     fn service(&self, quantile: f64) -> Option<f64> {
-        ms(self.second.service.as_ref()?.quantile(quantile))
+        ms(self.service.as_ref()?.quantile(quantile))
     }
 }
 
@@ -66,14 +71,14 @@ pub(crate) fn table<'a>() -> Table<'a, SecondRow<'a>> {
         .field("retries", |r| r.second.counts.retries)
         .field("round_trips", |r| r.second.counts.round_trips)
         .field("in_flight", |r| r.second.in_flight)
-        .field("response_mean_ms", |r| ms(r.second.response.mean()))
+        .field("response_mean_ms", |r| ms(r.response.mean()))
         .field("response_p50_ms", |r| r.response(0.5))
         .field("response_p95_ms", |r| r.response(0.95))
         .field("response_p99_ms", |r| r.response(0.99))
-        .field("response_max_ms", |r| ms(r.second.response.max()))
+        .field("response_max_ms", |r| ms(r.response.max()))
         .field("service_p50_ms", |r| r.service(0.5))
         .field("service_p99_ms", |r| r.service(0.99))
-        .field("service_max_ms", |r| ms(r.second.service.as_ref()?.max()))
+        .field("service_max_ms", |r| ms(r.service.as_ref()?.max()))
         .field("point", |r| Some(r.point?.id.0.to_string()))
         .field("bytes", |r| r.second.counts.bytes)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use plimsoll_plan::units::Nanos;
 use plimsoll_record::hist::CoarseHist;
-use plimsoll_record::{PhaseId, PointId, Record, Second};
+use plimsoll_record::{PackedTick, PhaseId, PointId, Record};
 
 use crate::chart::LineTimes;
 use crate::chart::rounding::{seconds, short};
@@ -41,9 +41,9 @@ pub(super) fn per_second(record: &Record) -> Seconds {
         times: LineTimes::of(ticks.iter().map(|tick| tick.at).collect(), &all),
         all,
         rates: rates.collect(),
-        p50: column(|tick| quantile_ms(&tick.response, 0.5)),
-        p95: column(|tick| quantile_ms(&tick.response, 0.95)),
-        p99: column(|tick| quantile_ms(&tick.response, 0.99)),
+        p50: column(|tick| tick.p50),
+        p95: column(|tick| tick.p95),
+        p99: column(|tick| tick.p99),
         in_flight: column(|tick| Some(tick.in_flight? as f64)),
     }
 }
@@ -54,22 +54,26 @@ struct DrawnTick {
     at: f64,
     /// By type.
     rates: Vec<Option<f64>>,
-    response: CoarseHist,
+    p50: Option<f64>,
+    p95: Option<f64>,
+    p99: Option<f64>,
     in_flight: Option<u64>,
 }
 
 fn ticks(record: &Record) -> Vec<DrawnTick> {
     let block = block_phases(record);
-    let mut rows: Vec<&Second> = record
+    let mut pieces: Vec<&PackedTick> = record
         .seconds
+        .ticks()
         .iter()
-        .filter(|row| !block.contains(&row.phase))
+        .filter(|piece| !block.contains(&piece.phase))
         .collect();
-    rows.sort_by_key(|row| (row.start, row.phase, row.txn));
+    let lowest_type = |piece: &PackedTick| record.seconds.rows_of(piece).map(|row| row.txn).min();
+    pieces.sort_by_cached_key(|piece| (piece.start, piece.phase, lowest_type(piece)));
     let names = txn_names(record);
     let mut ticks = Vec::new();
     let mut last_end = None;
-    for tick in rows.chunk_by(|a, b| (a.start, a.phase) == (b.start, b.phase)) {
+    for tick in pieces.chunk_by(|a, b| (a.start, a.phase) == (b.start, b.phase)) {
         let start = tick[0].start;
         let end = tick[0].end;
         // A millisecond of slack for clocks; a missing tick is a second.
@@ -115,10 +119,11 @@ fn txn_names(record: &Record) -> Vec<String> {
 }
 
 impl DrawnTick {
-    fn of(record: &Record, rows: &[&Second], names: &[String]) -> Self {
-        let length = rows[0].end.saturating_sub(rows[0].start).as_secs_f64();
+    fn of(record: &Record, pieces: &[&PackedTick], names: &[String]) -> Self {
+        let first = pieces[0];
+        let length = first.end.saturating_sub(first.start).as_secs_f64();
         let mut response = CoarseHist::default();
-        let phase = record.phases.iter().find(|phase| phase.id == rows[0].phase);
+        let phase = record.phases.iter().find(|phase| phase.id == first.phase);
         let point = phase.and_then(|phase| {
             record
                 .points
@@ -126,8 +131,11 @@ impl DrawnTick {
                 .find(|point| Some(point.id) == phase.point)
         });
         let mut completed: Vec<Option<u64>> = vec![None; names.len()];
-        for row in rows {
-            response.merge(&row.response);
+        for row in pieces
+            .iter()
+            .flat_map(|piece| record.seconds.rows_of(piece))
+        {
+            response.merge(&row.response());
             let name = point.and_then(|point| point.txns.get(row.txn as usize));
             if let Some(place) = names.iter().position(|own| Some(own) == name) {
                 *completed[place].get_or_insert_default() += row.counts.completed();
@@ -135,12 +143,14 @@ impl DrawnTick {
         }
         let rates = completed.into_iter();
         Self {
-            at: seconds(rows[0].end),
+            at: seconds(first.end),
             rates: rates
                 .map(|n| n.filter(|_| length > 0.0).map(|n| short(n as f64 / length)))
                 .collect(),
-            response,
-            in_flight: Some(rows[0].in_flight),
+            p50: quantile_ms(&response, 0.5),
+            p95: quantile_ms(&response, 0.95),
+            p99: quantile_ms(&response, 0.99),
+            in_flight: Some(first.in_flight),
         }
     }
 }
@@ -159,7 +169,7 @@ mod tests {
     fn lines_break_where_seconds_are_missing() {
         let mut record = fixture::single_point();
         let starts: Vec<Nanos> = record.seconds.iter().map(|s| s.start).collect();
-        record.seconds.retain(|s| s.start != starts[20]);
+        record.seconds.retain_ticks(|tick| tick.start != starts[20]);
         let before = ticks(&fixture::single_point());
         let after = ticks(&record);
         // One tick went, one break came in its place.
@@ -173,21 +183,18 @@ mod tests {
         let mut record = fixture::single_point();
         let last = record.seconds.iter().map(|s| s.start).max().unwrap();
         let before = ticks(&record).len();
-        record
-            .seconds
-            .iter_mut()
-            .filter(|s| s.start == last)
-            .for_each(|s| s.end = last + Nanos::from_millis(199));
+        record.seconds.edit(|seconds| {
+            let own = seconds.iter_mut().filter(|s| s.start == last);
+            own.for_each(|s| s.end = last + Nanos::from_millis(199));
+        });
         assert_eq!(ticks(&record).len(), before - 1);
         // One that is long enough counts by its own length.
-        record
-            .seconds
-            .iter_mut()
-            .filter(|s| s.start == last)
-            .for_each(|s| {
-                (s.end, s.counts.committed, s.counts.rolled_back) =
-                    (last + Nanos::from_millis(250), 10, 0);
-            });
+        record.seconds.edit(|seconds| {
+            for second in seconds.iter_mut().filter(|s| s.start == last) {
+                second.end = last + Nanos::from_millis(250);
+                (second.counts.committed, second.counts.rolled_back) = (10, 0);
+            }
+        });
         let ticks = ticks(&record);
         assert_eq!(ticks.last().unwrap().rates[0], Some(40.0));
     }

@@ -51,8 +51,8 @@ fn charts(
 ) -> Vec<ScriptChart> {
     // Those of block I/O have charts of their own.
     let block = block_phases(record);
-    let mut all = record.seconds.iter();
-    let has_seconds = all.any(|second| !block.contains(&second.phase));
+    let mut ticks = record.seconds.ticks().iter();
+    let has_seconds = ticks.any(|tick| !block.contains(&tick.phase));
     let mut series = record.series.iter();
     let has_samples = series.any(|series| !series.samples.is_empty());
     if !has_seconds && !has_samples {
@@ -65,7 +65,7 @@ fn charts(
         charts.push(run.throughput(&seconds));
         // Other tools seldom report the latencies of each second, and never what was in flight.
         let mut all = record.seconds.iter();
-        if !is_foreign || all.any(|second| second.response.count() > 0) {
+        if !is_foreign || all.any(|second| second.response().count() > 0) {
             charts.push(run.latency(&seconds));
         }
         if !is_foreign {

@@ -80,7 +80,7 @@ fn counters_are_the_sums_of_the_run_file() {
             let mut sum = TypeTotals::default();
             for second in own {
                 sum.counts.add(&second.counts);
-                sum.response.merge(&second.response);
+                sum.response.merge(&second.response());
             }
             let labels = [("system", name), ("step", "ladder"), ("type", txn_name)];
             let completed = sum.counts.completed() as f64;

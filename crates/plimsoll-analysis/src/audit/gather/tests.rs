@@ -190,7 +190,7 @@ fn counts_conditions_and_drives_are_the_summarys() {
     assert!(worst(&audit, Rule::Emulated) >= Some(Severity::Warning));
     let mut record = fixture::single_point();
     assert!(passes(&of(&record), Rule::Conserve));
-    record.seconds[20].counts.committed += 1;
+    record.seconds.edit(|s| s[20].counts.committed += 1);
     assert_eq!(worst(&of(&record), Rule::Conserve), Some(Severity::Error));
 }
 
@@ -330,7 +330,7 @@ fn again(record: &mut Record, (id, shift): (u32, u32), system: SubjectId, scene:
             .seconds
             .iter()
             .filter(|second| second.phase == phase.id)
-            .cloned()
+            .map(|second| second.to_second())
             .collect();
         record
             .seconds

@@ -256,7 +256,7 @@ fn second(point: &Point, tick: TickRows<'_>, measured: bool) -> BlockSecond {
     for row in tick.rows().filter(|row| point.is_counted(row.txn as usize)) {
         requests = requests.saturating_add(row.counts.completed());
         bytes = bytes.saturating_add(row.counts.bytes);
-        latency.merge(&row.response);
+        latency.merge(&row.response());
     }
     BlockSecond {
         at_s: tick.end().as_secs_f64(),

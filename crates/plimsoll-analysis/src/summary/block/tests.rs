@@ -242,7 +242,7 @@ fn a_drive_that_is_late_makes_media_at_once_invalid() {
 #[test]
 fn rows_without_their_point_or_seconds_are_no_figures() {
     let mut record = fixture::block();
-    record.seconds.clear();
+    record.seconds = Default::default();
     record.windows.clear();
     record.points.pop();
     let summary = summarise(&record);

@@ -46,15 +46,17 @@ fn record(cause: &Cause) -> Record {
         .map(Nanos)
         .collect();
     (record.points[0].users, record.points[0].connections) = (4, 4);
-    for second in &mut record.seconds {
-        let n = if second.txn == 0 { 100 } else { 0 };
-        second.counts = Counts {
-            offered: n,
-            committed: n,
-            ..Counts::default()
-        };
-        second.in_flight = 0;
-    }
+    record.seconds.edit(|all| {
+        for second in all {
+            let n = if second.txn == 0 { 100 } else { 0 };
+            second.counts = Counts {
+                offered: n,
+                committed: n,
+                ..Counts::default()
+            };
+            second.in_flight = 0;
+        }
+    });
     for own in &mut record.windows {
         own.response = Hist::new();
         own.service = None;

@@ -65,18 +65,25 @@ fn commits_that_clients_did_not_make_are_a_finding_on_a_server_of_plimsolls() {
     assert!(disagreements(&record) >= 6);
 }
 
+/// As many of the first type in each second, and none of others.
+fn set_committed(record: &mut Record, committed: u64) {
+    record.seconds.edit(|seconds| {
+        for second in seconds {
+            let n = if second.txn == 0 { committed } else { 0 };
+            second.counts = Counts {
+                offered: n,
+                committed: n,
+                ..Counts::default()
+            };
+        }
+    });
+}
+
 #[test]
 fn what_a_server_commits_by_itself_is_no_contradiction_at_a_low_rate() {
     let mut record = fixture::lasting(60);
     ramp_for_long(&mut record);
-    for second in &mut record.seconds {
-        let n = if second.txn == 0 { 5 } else { 0 };
-        second.counts = Counts {
-            offered: n,
-            committed: n,
-            ..Counts::default()
-        };
-    }
+    set_committed(&mut record, 5);
     let mut counted = |rate: f32| {
         let of_commits = record
             .series
@@ -103,14 +110,7 @@ fn what_a_server_commits_by_itself_is_no_contradiction_at_a_low_rate() {
 fn what_sessions_commit_while_they_are_set_up_is_no_contradiction() {
     let of_window = |seconds: u64, committed: u64, rate: f32| {
         let mut record = fixture::lasting(seconds);
-        for second in &mut record.seconds {
-            let n = if second.txn == 0 { committed } else { 0 };
-            second.counts = Counts {
-                offered: n,
-                committed: n,
-                ..Counts::default()
-            };
-        }
+        set_committed(&mut record, committed);
         record
             .points
             .iter_mut()
@@ -220,13 +220,13 @@ fn simulated(seed: u64, window: u64, rests: bool, factor: f64) -> Record {
     let phases = [(PhaseKind::Warm, 1, 4), (PhaseKind::Measure, 4, 4 + window)];
     let base = record.phases[0].clone();
     let point = record.points[0].id;
-    let second = record.seconds[0].clone();
+    let second = record.seconds.unpack()[0].clone();
     let system = record.points[0].system;
     let count = |from: u64, to: u64| {
         let all = sessions.iter().flat_map(|own| &own.commits);
         all.filter(|at| (from..to).contains(at)).count() as u64
     };
-    (record.phases, record.seconds) = (Vec::new(), Vec::new());
+    (record.phases, record.seconds) = Default::default();
     for (n, (kind, start, end)) in phases.into_iter().enumerate() {
         record.phases.push(Phase {
             id: plimsoll_record::PhaseId(n as u32 + 1),

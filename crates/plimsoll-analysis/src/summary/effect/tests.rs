@@ -191,16 +191,18 @@ fn a_repeat_without_its_counterpart_is_left_out_with_a_finding() {
         .collect();
     record
         .seconds
-        .retain(|second| !phases.contains(&second.phase));
+        .retain_ticks(|tick| !phases.contains(&tick.phase));
     one(&left_out(&record));
 }
 
 #[test]
 fn without_a_usable_pair_there_are_figures_and_no_ratios() {
     let mut record = fixture::backup();
-    for row in record.seconds.iter_mut().filter(|row| row.txn == 0) {
-        row.in_flight += 1;
-    }
+    record.seconds.edit(|rows| {
+        for row in rows.iter_mut().filter(|row| row.txn == 0) {
+            row.in_flight += 1;
+        }
+    });
     let (effect, summary) = only(&record);
     assert!(
         summary
@@ -262,16 +264,14 @@ fn noise_makes_rates_unsteady_and_that_is_no_reason_to_doubt() {
             .filter(|p| p.point.is_some_and(|id| own.contains(&id)))
             .map(|p| p.id)
             .collect();
-        for (i, row) in record
-            .seconds
-            .iter_mut()
-            .filter(|row| phases.contains(&row.phase))
-            .enumerate()
-        {
-            let more = if i % 26 < 8 { row.counts.committed } else { 0 };
-            row.counts.committed += more;
-            row.counts.offered += more;
-        }
+        record.seconds.edit(|rows| {
+            let rows = rows.iter_mut().filter(|row| phases.contains(&row.phase));
+            for (i, row) in rows.enumerate() {
+                let more = if i % 26 < 8 { row.counts.committed } else { 0 };
+                row.counts.committed += more;
+                row.counts.offered += more;
+            }
+        });
         let ladder = summarise(&record)
             .figures
             .ladders

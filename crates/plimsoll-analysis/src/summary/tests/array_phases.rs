@@ -16,11 +16,13 @@ fn failed_and_rebuilt() -> Record {
     let rates = [(10, 20), (5, 20), (8, 20), (10, 20)];
     let seconds = rates.map(|(rate, seconds)| vec![(orders(rate, 0), 0); seconds]);
     let mut record = by_hand(&seconds.concat());
-    for (n, second) in record.seconds.iter_mut().enumerate() {
-        let mut response = Hist::new();
-        response.record(Nanos::from_millis(if n < 20 { 10 } else { 40 }));
-        second.response = response.coarse();
-    }
+    record.seconds.edit(|seconds| {
+        for (n, second) in seconds.iter_mut().enumerate() {
+            let mut response = Hist::new();
+            response.record(Nanos::from_millis(if n < 20 { 10 } else { 40 }));
+            second.response = response.coarse();
+        }
+    });
     let failed = EventKind::MemberFailed {
         member: 2,
         data_lost: false,
@@ -69,7 +71,7 @@ fn kinds_of_events(record: &Record) -> Vec<String> {
 #[test]
 fn a_load_that_stays_low_does_not_become_normal() {
     let mut record = failed_and_rebuilt();
-    record.seconds.truncate(60);
+    record.seconds.edit(|seconds| seconds.truncate(60));
     assert_eq!(only(&record).array.unwrap().normal_after_s, None);
     record.events.clear();
     assert_eq!(only(&record).array, None);
