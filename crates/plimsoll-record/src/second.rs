@@ -2,7 +2,7 @@
 
 use crate::hist::{CoarseHist, Hist};
 use crate::lane::Counts;
-use crate::{PackedTimes, PhaseId, SubjectId};
+use crate::{PhaseId, SubjectId};
 use plimsoll_plan::units::Nanos;
 
 /// One second of one transaction type of one system: counts are of what ended in it, times of what was due in it. Of block
@@ -21,20 +21,6 @@ pub struct Second {
     pub response: CoarseHist,
     /// `None` when service equals response (closed loop: due = start).
     pub service: Option<CoarseHist>,
-}
-
-impl Second {
-    /// Adds times of transactions that ended later.
-    pub(crate) fn add_times(&mut self, times: PackedTimes<'_>) {
-        let response = times.response();
-        let service = times.service();
-        if service.is_some() || self.service.is_some() {
-            self.service
-                .get_or_insert_with(|| self.response.clone())
-                .merge(service.as_ref().unwrap_or(&response));
-        }
-        self.response.merge(&response);
-    }
 }
 
 /// A whole phase's histogram of one transaction type, merged from its seconds at full precision.

@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_of_a_million_takes_few_bytes() {
+    fn a_row_takes_few_bytes() {
         let second = |n: u64, txn: u32| Second {
             phase: PhaseId(3),
             subject: SubjectId(7),

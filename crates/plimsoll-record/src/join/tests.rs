@@ -236,7 +236,7 @@ fn numbers_that_leave_no_room_for_others_are_an_error() {
     let changes: [fn(&mut Record); 3] = [
         |record| record.points[0].id = PointId(u32::MAX),
         |record| record.phases[0].id = PhaseId(u32::MAX - 1),
-        |record| record.seconds[0].phase = PhaseId(u32::MAX),
+        |record| record.seconds.ticks_mut()[0].phase = PhaseId(u32::MAX),
     ];
     for change in changes {
         assert_eq!(high(change).err(), Some(IdsExhausted));

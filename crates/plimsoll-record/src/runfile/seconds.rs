@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::lane::{Counts, TickPlace};
-use crate::{PackedTick, PackedTimes, Phase, PhaseId, Point, PointId, Seconds, SubjectId};
+use crate::{PackedTick, PackedTimes, Phase, PhaseId, Point, PointId, Second, Seconds, SubjectId};
 use plimsoll_plan::schedule::PhaseKind;
 use plimsoll_plan::units::Nanos;
 use rusqlite::{Connection, Row};
@@ -144,8 +144,8 @@ impl EarlierRows {
                     left.next_if(|more| (more.tick, more.txn) == (place, row.txn))
                 {
                     let times = PackedTimes::take(&mut &self.times[more.times..]);
-                    sum.get_or_insert_with(|| row.to_second())
-                        .add_times(times.unwrap_or_default());
+                    let second = sum.get_or_insert_with(|| row.to_second());
+                    add_times(second, times.unwrap_or_default());
                 }
                 match sum {
                     Some(second) => whole.push(second),
@@ -157,9 +157,22 @@ impl EarlierRows {
     }
 }
 
+/// Adds times of transactions that ended later.
+fn add_times(second: &mut Second, times: PackedTimes<'_>) {
+    let response = times.response();
+    let service = times.service();
+    if service.is_some() || second.service.is_some() {
+        second
+            .service
+            .get_or_insert_with(|| second.response.clone())
+            .merge(service.as_ref().unwrap_or(&response));
+    }
+    second.response.merge(&response);
+}
+
 /// What ended in a tick of one type.
 #[derive(Clone, Copy, Default)]
-struct Outcome<'b> {
+struct TypeOutcome<'b> {
     counts: Counts,
     times: PackedTimes<'b>,
 }
@@ -170,16 +183,16 @@ fn outcomes_of_types<'b>(
     types: usize,
     times: &mut &'b [u8],
     outcomes: &mut Vec<(usize, Counts)>,
-) -> rusqlite::Result<Vec<Outcome<'b>>> {
+) -> rusqlite::Result<Vec<TypeOutcome<'b>>> {
     let text = row.get_ref(5)?.as_str()?;
     decode_counts(text, outcomes).ok_or_else(|| meaningless("counts", text))?;
-    let mut of_types = vec![Outcome::default(); types];
+    let mut of_types = vec![TypeOutcome::default(); types];
     for (txn, counts) in outcomes.drain(..) {
         let outcome = of_types
             .get_mut(txn)
             .ok_or_else(|| meaningless("txn", txn))?;
         let times = take_times(times).map_err(|what| meaningless("times", what))?;
-        *outcome = Outcome { counts, times };
+        *outcome = TypeOutcome { counts, times };
     }
     Ok(of_types)
 }

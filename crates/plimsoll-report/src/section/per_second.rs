@@ -10,7 +10,7 @@ use crate::chart::LineTimes;
 use crate::chart::rounding::{seconds, short};
 
 /// Everything per second; a value stands at the end of its second.
-pub(super) struct Seconds {
+pub(super) struct DrawnSeconds {
     pub times: LineTimes,
     /// Completed per second, of all types together.
     pub all: Vec<Option<f64>>,
@@ -25,7 +25,7 @@ pub(super) struct Seconds {
 /// spike or a hole. The tables have it.
 const SHORTEST: Nanos = Nanos::from_millis(200);
 
-pub(super) fn per_second(record: &Record) -> Seconds {
+pub(super) fn per_second(record: &Record) -> DrawnSeconds {
     let ticks = ticks(record);
     let column = |of: fn(&DrawnTick) -> Option<f64>| ticks.iter().map(of).collect();
     let names = txn_names(record).into_iter().enumerate();
@@ -37,7 +37,7 @@ pub(super) fn per_second(record: &Record) -> Seconds {
         let rates = tick.rates.iter().flatten().copied();
         rates.reduce(|a, b| a + b)
     });
-    Seconds {
+    DrawnSeconds {
         times: LineTimes::of(ticks.iter().map(|tick| tick.at).collect(), &all),
         all,
         rates: rates.collect(),

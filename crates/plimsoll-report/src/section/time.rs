@@ -12,7 +12,7 @@ use plimsoll_record::{
     DEVICE_FACT, DriveRow, Phase, PointId, Record, Series, SubjectId, SubjectKind,
 };
 
-use super::per_second::{Seconds, block_phases, per_second};
+use super::per_second::{DrawnSeconds, block_phases, per_second};
 use crate::chart::rounding::{seconds, short};
 use crate::chart::{
     ChartArea, ChartAxis, ChartGround, ChartLine, ChartMark, LineChart, LineColor, LineDash,
@@ -157,7 +157,7 @@ impl<'a> RunTime<'a> {
     }
 
     /// Of all types together, and of each.
-    fn throughput(&self, seconds: &Seconds) -> ScriptChart {
+    fn throughput(&self, seconds: &DrawnSeconds) -> ScriptChart {
         let all = ChartLine {
             color: LineColor::Text,
             ..seconds
@@ -173,7 +173,7 @@ impl<'a> RunTime<'a> {
         self.chart(("throughput", "chart-throughput"), lines.collect())
     }
 
-    fn latency(&self, seconds: &Seconds) -> ScriptChart {
+    fn latency(&self, seconds: &DrawnSeconds) -> ScriptChart {
         let styles = [
             ("p99", &seconds.p99, 0.08, LineDash::Dotted),
             ("p95", &seconds.p95, 0.12, LineDash::Dashed),
@@ -188,7 +188,7 @@ impl<'a> RunTime<'a> {
         self.switched(("latency-time", "chart-latency"), lines.into())
     }
 
-    fn in_flight(&self, seconds: &Seconds) -> ScriptChart {
+    fn in_flight(&self, seconds: &DrawnSeconds) -> ScriptChart {
         let name = self.m.text("chart-in-flight");
         let line = seconds.times.line(name, seconds.in_flight.clone());
         let line = ChartLine {
